@@ -12,7 +12,7 @@ from tests.e2e.test_from_rebuild_to_shop import sign_in
 from tests.processes import RunningShop
 from tests.waiting import until
 
-PATH = "/admin/search/comparisons"
+PATH, SEARCH = "/admin/search/comparisons", "/search?q=tent&pageSizeOverride=4"
 
 
 @pytest.fixture
@@ -48,7 +48,10 @@ def test_a_shopper_decides_between_two_rankings(page: Page, shopper: Page) -> No
     page.get_by_label("Share of visits").select_option("100")
     page.get_by_role("button", name="Start comparing").click()
     expect(page.locator("#running")).to_contain_text("newness high")
-    until(lambda: shopper.goto("/search?q=tent&pageSizeOverride=4") and shopper.locator("a[href*='_by=both-']").count() > 0, 10)
+    until(
+        lambda: shopper.goto(SEARCH) and shopper.locator("a[href*='_by=both-']").count() > 0,
+        10,
+    )
     first = cards(shopper)
     shopper.reload()
     assert cards(shopper) == first, "a visit sees the same order again"

@@ -36,8 +36,8 @@ def participation(shop: Shop, listing_request: ListingRequest, served: Served) -
     """Return how a search takes part in the comparison that runs; None where none does, or it is no search of a
     shopper whose clicks are counted."""
     comparisons: RunningComparisons = current_app.extensions[RUNNING_COMPARISONS]
-    clock = ports.clock()
-    running = comparisons.of(clock, shop.site_id, day_at(clock.now(), shop.time_zone))
+    today = day_at(ports.clock().now(), shop.time_zone)
+    running = comparisons.of(shop.site_id, shop.version, today)
     if running is None or not _is_comparable(shop, listing_request):
         return None
     g.differs_by_shopper = True

@@ -3,10 +3,9 @@ caches them."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date
 from typing import Any
 
 from sqlalchemy import select
@@ -17,10 +16,8 @@ from app.domain.relevance.proposals import Proposal, apply_proposal, read_propos
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving.plan import Served
 from app.domain.search_statistics.models import RankingComparison
-from app.domain.shared.clock import Clock
 from app.extensions import db
 
-FRESH = timedelta(seconds=1)
 ServedState = tuple[int, frozenset[str], RankingSettings, bool]
 
 
@@ -45,19 +42,32 @@ class _Candidate:
     served: Served | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The comparison that ran on a site at a version of the shop's configuration."""
+
+    version: int
+    running: RunningComparison | None
+
+
 class RunningComparisons:
-    """Reads the running comparisons of all sites at most once a second; while the database does not answer, none runs.
-    Safe to share between threads."""
+    """Reads the running comparison of a site when the version of its configuration is new; while the database does not
+    answer, none runs. Safe to share between threads."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._read_at: datetime | None = None
-        self._by_site: Mapping[int, RunningComparison] = {}
+        self._by_site: dict[int, _Read] = {}
         self._candidates: dict[int, _Candidate] = {}
 
-    def of(self, clock: Clock, site_id: int, today: date) -> RunningComparison | None:
-        """Return the comparison that runs on a site on its day, None without one."""
-        running = self._read(clock.now()).get(site_id)
+    def of(self, site_id: int, version: int, today: date) -> RunningComparison | None:
+        """Return the comparison that runs on a site on its day, None without one. `version` is that of the shop."""
+        known = self._by_site.get(site_id)
+        if known is None or known.version != version:
+            try:
+                known = self._by_site[site_id] = _Read(version, _stored(site_id))
+            except OperationalError:
+                db.session.rollback()
+                return None
+        running = known.running
         return running if running is not None and today <= running.last_day else None
 
     def candidate(self, running: RunningComparison, served: Served) -> Served | None:
@@ -70,25 +80,10 @@ class RunningComparisons:
             known = self._candidates[running.site_id] = _Candidate(running.id, state, candidate)
         return known.served
 
-    def _read(self, now: datetime) -> Mapping[int, RunningComparison]:
-        if self._read_at is not None and abs(now - self._read_at) < FRESH:
-            return self._by_site
-        with self._lock:
-            if self._read_at is None or abs(now - self._read_at) >= FRESH:
-                self._by_site, self._read_at = _stored(), now
-            return self._by_site
 
-
-def _stored() -> Mapping[int, RunningComparison]:
-    query = select(RankingComparison).where(RankingComparison.ended_at.is_(None))
-    try:
-        rows = db.session.scalars(query).all()
-    except OperationalError:
-        db.session.rollback()
-        return {}
-    return {
-        row.site_id: RunningComparison(
-            row.id, row.site_id, read_proposal(row.proposal), row.baseline, row.share, row.last_day
-        )
-        for row in rows
-    }
+def _stored(site_id: int) -> RunningComparison | None:
+    query = select(RankingComparison).where(RankingComparison.site_id == site_id, RankingComparison.ended_at.is_(None))
+    row = db.session.scalar(query)
+    if row is None:
+        return None
+    return RunningComparison(row.id, site_id, read_proposal(row.proposal), row.baseline, row.share, row.last_day)

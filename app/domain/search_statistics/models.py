@@ -10,6 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.search_statistics.verdicts import Ending
 from app.domain.shared.records import NEVER_REUSED, JsonValue, UtcDateTime
+from app.domain.sites.models import ShopConfiguration
 from app.extensions import Base
 
 
@@ -144,10 +145,11 @@ class SearchTermStart(Base):
     since: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-class RankingComparison(Base):
+class RankingComparison(Base, ShopConfiguration):
     """A comparison of the ranking that shoppers are served with a candidate, `proposal`, in `share` percent of visits,
     through `last_day` of the site's time zone at most. `baseline` is what of the present ranking the candidate would
-    replace. It runs until it has an `ending`; one at a time runs on a site."""
+    replace. It runs until it has an `ending`; one at a time runs on a site. Web servers read it anew by the version of
+    the shop's configuration, which its start and its end raise."""
 
     __tablename__ = "ranking_comparisons"
     __table_args__ = (
