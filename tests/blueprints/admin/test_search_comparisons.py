@@ -10,8 +10,10 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.relevance import publishing
+from app.domain.relevance.models import SearchRule
 from app.domain.relevance.ranking_comparisons import end_comparison_if_due
 from app.domain.search.engine import SearchContext
+from app.domain.search.serving import configuration
 from app.domain.search_statistics.models import RankingComparison, RankingComparisonDay, SearchDay
 from app.domain.search_statistics.verdicts import Ending
 from app.domain.sites.accounts import Role
@@ -273,3 +275,32 @@ def test_the_comparison_of_another_site_is_neither_shown_nor_stopped(app: Flask,
     assert read(someone) == {"running": None, "ended": []}
     assert send(someone, f"{PATH}/{other}/stop", {}).status_code == 404
     assert stored(app)[0].ended_at is None
+
+
+def test_a_rule_that_applies_is_compared_with_its_absence(
+    app: Flask, someone: Merchandiser, indexing: SearchContext
+) -> None:
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, someone.site_id)
+        rule_id = make_rule(site, "mug", redirect_url=None, boosts=["MUG-2"], words_version=1).id
+        configuration.raise_version(someone.site_id)
+    with app.app_context(), transaction():
+        publishing.publish(indexing.clock, someone.site_id)
+    someone.get(PATH)
+    started = send(
+        someone, PATH, {"candidate": {"kind": "rule", "remove": True, "id": rule_id}, "share": 25, "days": 7}
+    )
+    assert started.status_code == 201 and started.json["summary"] == "Without the rule for “mug”"
+    with app.app_context(), transaction():
+        db.session.get_one(SearchRule, rule_id).boosts = ["MUG-1"]
+        configuration.raise_version(someone.site_id)
+    with app.app_context(), transaction():
+        publishing.publish(indexing.clock, someone.site_id)
+    end_those_that_are_due(app)
+    assert stored(app)[0].ending == "changed", "the rule is another one now"
+
+
+def test_a_rule_that_is_gone_cannot_be_left_out(someone: Merchandiser) -> None:
+    someone.get(PATH)
+    answer = send(someone, PATH, {"candidate": {"kind": "rule", "remove": True, "id": 99}, "share": 25, "days": 7})
+    assert answer.status_code == 400 and answer.json["errors"][0]["code"] == "unknown_rule"
