@@ -20,6 +20,7 @@ from app.domain.relevance.synonym_definition import fingerprint
 from app.domain.search.models import RebuildRun
 from app.domain.search.serving.rules import normalized_term
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
+from app.domain.search_statistics.models import RankingComparison
 from app.domain.shared.author import Author
 from app.domain.sites import accounts, personal_tokens
 from app.domain.sites.accounts import Role
@@ -190,6 +191,13 @@ def make_synonym(site: Site, *words: str, root: str | None = None, **more: objec
 def make_golden(site: Site, sku: str, **more: object) -> GoldenSearch:
     fields = {"query": "mug", "within": 5, "created_at": WHEN, "updated_at": WHEN, "updated_by": "Mia Moss"} | more
     return _kept(GoldenSearch(site_id=site.id, sku=sku, **fields))
+
+
+def make_comparison(site: Site, **more: object) -> RankingComparison:
+    ranking = {"soldOut": "last", "sales": "none", "newness": "high", "stock": "none"}
+    baseline = {"soldOut": "as-is", "sales": "none", "newness": "none", "stock": "none"}
+    fields = {"proposal": {"kind": "ranking", **ranking}, "baseline": baseline, "share": 100, "started_at": WHEN} | more
+    return _kept(RankingComparison(**({"site_id": site.id, "last_day": WHEN.date()} | fields)))
 
 
 def make_replay(site: Site, **more: object) -> SearchReplay:

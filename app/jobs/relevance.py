@@ -10,7 +10,7 @@ from functools import partial
 
 import structlog
 
-from app.domain.relevance import golden, learning, replays, synonym_suggestions
+from app.domain.relevance import golden, learning, ranking_comparisons, replays, synonym_suggestions
 from app.domain.relevance.golden import CheckState
 from app.domain.relevance.learning import learn_site, learning_mode, store_study, study_counts
 from app.domain.search.engine import SearchUnavailable
@@ -95,6 +95,17 @@ def _is_due(request: CheckRequest, state: CheckState, now: datetime) -> bool:
 
 def _has_rested(request: CheckRequest, now: datetime, pause: timedelta) -> bool:
     return request.at is None or abs(now - request.at) >= pause
+
+
+def end_comparisons() -> None:
+    """End the comparisons of rankings whose time has come; none while the clock is in doubt, since their periods are
+    counted in days."""
+    read_afresh()
+    for site_id in ranking_comparisons.compared_sites() if is_clock_trusted() else ():
+        with transaction():
+            ending = ranking_comparisons.end_comparison_if_due(clock(), site_id)
+        if ending is not None:
+            log.info("comparison_ended", site=site_id, ending=ending.value)
 
 
 def learn(site_id: int) -> None:

@@ -181,6 +181,11 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
         partial(run_for_each_site, "learn", relevance.learn),
         "Learn from what shoppers opened and bought for each search.",
     ),
+    "end-comparisons": ScheduledJob(
+        "* * * * *",
+        relevance.end_comparisons,
+        "End comparisons of rankings that have a verdict or are over.",
+    ),
     "purge": ScheduledJob(
         "45 3 * * *", purge, "Remove what is old: runs, counts, baskets, contacts, sessions, pictures."
     ),

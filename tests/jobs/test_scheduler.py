@@ -24,6 +24,7 @@ HOURLY = (
     "check-backup",
     "check-certificate",
     "count-sales",
+    "end-comparisons",
     "measure",
     "pos-sessions",
     "submit-baskets",

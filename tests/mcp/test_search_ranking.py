@@ -9,12 +9,14 @@ from sqlalchemy import select
 from app.domain.catalogue.models import Product
 from app.domain.relevance.learning import learn_site
 from app.domain.search.ranking_settings import ranking_of
-from app.domain.sites.models import AuditEntry
+from app.domain.search_statistics.models import RankingComparisonDay
+from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings, settings_of
 from app.extensions import db
 from app.ports import clock
 from app.transaction import transaction
 from tests.counted_searches import count, count_opens
+from tests.factories import make_comparison, make_site
 from tests.mcp.agent import Agent
 from tests.mcp.indexed import add_tents
 
@@ -92,3 +94,19 @@ def test_what_was_learned_is_read_with_its_evidence(app: Flask, site_id: int, ag
     assert 1 < product["factor"] <= 1.5 and body["learning"]["mode"] == "shadow"
     assert body["paging"]["totalItems"] == 1
     assert agent.call(TOOL, action="learned", words="stove").body["searches"] == []
+
+
+def test_comparisons_are_read_the_running_one_first(app: Flask, site_id: int, agent: Agent) -> None:
+    assert agent.call(TOOL, action="comparisons").body["comparisons"] == []
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, site_id)
+        ended = make_comparison(site, ended_at=clock().now(), ending="enough")
+        day = clock().now().date()
+        counts = {"present": 372, "candidate": 429, "ties": 9}
+        db.session.add(RankingComparisonDay(comparison_id=ended.id, site_id=site_id, day=day, **counts))
+        make_comparison(site, share=25, last_day=day)
+        make_comparison(make_site("elsewhere.test"))
+    running, over = agent.call(TOOL, action="comparisons").body["comparisons"]
+    assert (running["share"], running["verdict"], running["endedAt"]) == (25, None, None)
+    assert (over["verdict"], over["wins"], over["ending"]) == ("better", counts, "enough")
+    assert 0.5 < over["interval"]["low"] < over["interval"]["high"] < 0.6

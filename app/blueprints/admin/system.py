@@ -25,6 +25,7 @@ PAGES = {  # The pages on which to act on a job or on leased work.
     "reconcile": ("admin.search_overview", "Search"),
     "rebuild": ("admin.search_overview", "Search"),
     "replay": ("admin.search_overview", "Search"),
+    "end-comparisons": ("admin.search_comparisons", "Comparisons"),
     "suggest": ("admin.search_synonyms", "Synonyms"),
     "suggestions": ("admin.search_synonyms", "Synonyms"),
     "sitemaps": ("admin.seo_sitemap", "Sitemap"),

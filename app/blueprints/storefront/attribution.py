@@ -20,7 +20,9 @@ from app.domain.search.serving.rules import SEARCH_PATH
 from app.domain.search.settings import CLICKS, LEARNING, TRACKING
 from app.domain.search_statistics.counting import attribution as rules
 from app.domain.search_statistics.counting.attribution import (
+    NOT_COMPARED,
     Attributed,
+    Compared,
     EventContext,
     Journey,
     ResultsPage,
@@ -37,15 +39,32 @@ COOKIE = "trail"
 PERSON = "_user_id"  # Key of the signed-in user in a session of flask-login.
 
 
-def note_search(listing_request: ListingRequest, hit_ids: Sequence[str], found: int | None, ruled: bool) -> None:
+def note_search(
+    listing_request: ListingRequest,
+    hit_ids: Sequence[str],
+    found: int | None,
+    ruled: bool,
+    compared: Compared = NOT_COMPARED,
+) -> None:
     """Record a page of results with these documents of the index; `found` is None where a page answers in
-    place of products: one to which a rule redirects, or one that the search finds."""
+    place of products: one to which a rule redirects, or one that the search finds. `compared` says how it takes part in
+    a comparison of rankings."""
     word = countable(listing_request.words)
     if word is not None:
         is_top = listing_request.page == 1
         is_first = is_top and not listing_request.is_filtered and listing_request.sort is None
-        page = ResultsPage(word, rules.ids_of(hit_ids), found, is_first, ruled, is_top)
+        page = ResultsPage(word, rules.ids_of(hit_ids), found, is_first, ruled, is_top, compared)
         _note_change(lambda journey, context: rules.searched(journey, context, page))
+
+
+def visit_seed(shop: Shop) -> int | None:
+    """Return the seed of the visit for comparisons of rankings, None where it has none yet."""
+    now = ports.clock().now()
+    try:
+        return rules.current(_journey(shop), now).seed_at(now)
+    except Exception:  # As in `_note_change`: the page is what matters.
+        current_app.logger.exception("visit_not_read")
+        return None
 
 
 def note_opened(product_id: int) -> None:

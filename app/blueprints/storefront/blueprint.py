@@ -17,6 +17,7 @@ from app import ports
 from app.blueprints.callers import request_host
 from app.domain.merchandising.shop import Shop, ShopWindow
 from app.domain.merchandising.tree import ShopNode
+from app.domain.relevance.running_comparisons import RunningComparisons
 from app.domain.search.ranking_settings import ranking_of
 from app.domain.search.serving.configuration import BY_MEANING, STOP_WORDS, ServingCache
 from app.domain.search.serving.plan import Served
@@ -45,6 +46,7 @@ RELATED_CACHE = "shop-related-products-cache"
 SUGGESTIONS_CACHE = "shop-suggestions-cache"
 SUGGESTION_DIRECTORY = "shop-suggestion-directory"
 POPULAR = "shop-popular-searches"
+RUNNING_COMPARISONS = "shop-running-comparisons"
 PREVIEWS = "previews_theme"
 # Bytes that a process keeps: some 2,100 pages, of 40 kB unpacked; some 1,500 listings, which are asked for where a page
 # is not, as by htmx; and some 3,000 lists of links.
@@ -128,6 +130,7 @@ def empty_caches(app: App) -> None:
     app.extensions[SUGGESTIONS_CACHE] = ByteCache[PackedMarkup](SUGGESTIONS, lambda part: part.size + BESIDE_FRAGMENT)
     app.extensions[SUGGESTION_DIRECTORY] = SuggestionDirectory()
     app.extensions[POPULAR] = PopularCache()
+    app.extensions[RUNNING_COMPARISONS] = RunningComparisons()
     app.extensions[ports.LANDING_DIRECTORY] = LandingDirectory()
 
 

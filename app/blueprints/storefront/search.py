@@ -26,6 +26,7 @@ from app.blueprints.storefront.blueprint import (
     landing_pages_of,
     served_configuration,
 )
+from app.blueprints.storefront.interleaving import compared_page, keep_private, participation
 from app.blueprints.storefront.presentation import count_answer, listing_answer, page_answer, wants_count
 from app.blueprints.storefront.rate_limit import may_use_model
 from app.domain.merchandising.shop import Shop
@@ -72,17 +73,22 @@ def search() -> Response:
         response.headers["Cache-Control"] = "no-store"
         return response
     known = not may_use_model()
-    found = search_listing(engine, shop, listing_request, served, now, planned=planned, known_meaning=known)
+    part = participation(shop, listing_request, served) if not wants_count() else None
+    contest = part.contest if part is not None else None
+    found = search_listing(
+        engine, shop, listing_request, served, now, planned=planned, known_meaning=known, contest=contest
+    )
     if wants_count():
         return count_answer(found.listing.total)
     if listing_request.words:
         result = found.listing.result
         products = None if found.is_answered_by_content else result.total
         shown = [hit.id for hit in (*result.hits, *result.similar)]
-        note_search(listing_request, shown, products, ruled=found.plan.rule is not None)
+        compared = compared_page(part, found.sides)
+        note_search(listing_request, shown, products, ruled=found.plan.rule is not None, compared=compared)
     head = search_head(shop, found.words, found.pages_heading)
     context = {"shop": shop, "found": found, "listing": found.listing}
-    return listing_answer("storefront/search.html", "storefront/_search_swap.html", head, **context)
+    return keep_private(listing_answer("storefront/search.html", "storefront/_search_swap.html", head, **context))
 
 
 @bp.get("/search/suggest")

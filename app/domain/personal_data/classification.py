@@ -121,6 +121,8 @@ COLUMNS: Mapping[str, Columns] = {
         none=f"sku name manufacturer description upc search_terms taxonomy_level_id taxonomy_attributes "
         f"archived_taxonomy_data {_CONTENT}"
     ),
+    "ranking_comparison_days": Columns(),
+    "ranking_comparisons": Columns(none="proposal baseline ending"),
     "rebuild_runs": _leased(
         actor="requested_by queued_by", none="id scope queued_scope for_model generations taxonomy_id"
     ),

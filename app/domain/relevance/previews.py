@@ -41,6 +41,7 @@ from app.domain.search.engine import (
 from app.domain.search.index.documents import product_documents
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving.configuration import served as served_now
+from app.domain.search.serving.interleaved import are_alike
 from app.domain.search.serving.plan import Served, plan
 from app.domain.search.serving.query import FirstTen, first_tens, search_products
 from app.domain.search.serving.rules import Rule
@@ -76,11 +77,8 @@ class Trial:
         return first_tens(self.changed_engine, self.site_id, searches, self.changed, self.now)
 
     def plans_alike(self, words: str) -> bool:
-        """Whether the rule, the synonyms, the ranking and what was learned for a search stay as they are."""
-        before, after = (plan(words, served, self.now) for served in (self.served, self.changed))
-        return all(
-            getattr(before, name) == getattr(after, name) for name in ("rule", "expansion", "ranking", "learned")
-        )
+        """Whether the plan of a search orders it as it is."""
+        return are_alike(*(plan(words, served, self.now) for served in (self.served, self.changed)))
 
 
 @dataclass(frozen=True, slots=True)

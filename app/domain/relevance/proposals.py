@@ -1,10 +1,10 @@
-"""Unsaved changes of search: a synonym, a rule or the search terms of a product, saved or removed, ranking settings, or
-learning from clicks on or off. Pure.
+"""Unsaved changes of search: a synonym, a rule or the search terms of a product, saved or removed, ranking settings,
+learning from clicks or search by meaning on or off. Pure.
 
 As JSON: `{"kind": "synonym" | "rule", "remove": false, …}` with the fields of the record, or `{"kind": "terms",
 "productId": 5, "terms": ["mac"], "add": false}` or `{"kind": "ranking", "soldOut": "last", "sales": "high", "newness":
-"none", "stock": "low"}` or `{"kind": "learning", "on": true}`. Only what would make a preview expensive or meaningless
-is refused; whether a change may be saved is checked when it is saved.
+"none", "stock": "low"}` or `{"kind": "learning", "on": true}` or `{"kind": "meaning", "on": false}`. Only what would
+make a preview expensive or meaningless is refused; whether a change may be saved is checked when it is saved.
 """
 
 from __future__ import annotations
@@ -72,7 +72,14 @@ class LearningProposal:
     on: bool
 
 
-Proposal = SynonymProposal | RuleProposal | TermsProposal | RankingProposal | LearningProposal
+@dataclass(frozen=True, slots=True)
+class MeaningProposal:
+    """A proposal to let the meaning of words rank as well, or not to."""
+
+    on: bool
+
+
+Proposal = SynonymProposal | RuleProposal | TermsProposal | RankingProposal | LearningProposal | MeaningProposal
 
 
 def apply_proposal(served: Served, proposal: Proposal) -> Served:
@@ -89,11 +96,20 @@ def apply_proposal(served: Served, proposal: Proposal) -> Served:
             found = rule if rule.id is not None else served.rules.by_term.get(rule.normalized_term)
             if found is not None and found.id is not None:
                 return replace(served, rules=served.rules.without(found.id))
+        case RankingProposal() | LearningProposal() | MeaningProposal():
+            return _apply_to_all(served, proposal)
+    return served
+
+
+def _apply_to_all(served: Served, proposal: RankingProposal | LearningProposal | MeaningProposal) -> Served:
+    """Return the serving configuration with a proposal that is about all searches."""
+    match proposal:
         case RankingProposal(ranking):
             return replace(served, ranking=ranking)
         case LearningProposal(on):
             return replace(served, learned=served.learned.switched(on))
-    return served
+        case MeaningProposal(on):
+            return replace(served, by_meaning=on)
 
 
 def complete_removal(proposal: Proposal, served: Served) -> Proposal:
@@ -109,6 +125,11 @@ def complete_removal(proposal: Proposal, served: Served) -> Proposal:
     return proposal
 
 
+def without_note(proposal: Proposal) -> Proposal:
+    """Return the proposal without what people noted beside a rule, which serves nothing."""
+    return replace(proposal, rule=replace(proposal.rule, note="")) if isinstance(proposal, RuleProposal) else proposal
+
+
 def searches_of(proposal: Proposal) -> tuple[str, ...]:
     """Return the searches that the change is about, each once; none where it is about all."""
     match proposal:
@@ -118,7 +139,7 @@ def searches_of(proposal: Proposal) -> tuple[str, ...]:
             words = (rule.term,)
         case TermsProposal(terms=terms):
             words = terms
-        case RankingProposal() | LearningProposal():
+        case RankingProposal() | LearningProposal() | MeaningProposal():
             words = ()
     return tuple(dict.fromkeys(word for word in words if word.strip()))
 
@@ -146,6 +167,8 @@ def describe(proposal: Proposal) -> str:
             return f"With {ranking}"
         case LearningProposal(on):
             return "With what was learned from clicks" if on else "Without what was learned from clicks"
+        case MeaningProposal(on):
+            return "With search by meaning" if on else "Without search by meaning"
 
 
 def as_json(proposal: Proposal) -> dict[str, Any]:
@@ -160,6 +183,8 @@ def as_json(proposal: Proposal) -> dict[str, Any]:
             return {"kind": "ranking", **ranking.as_json()}
         case LearningProposal(on):
             return {"kind": "learning", "on": on}
+        case MeaningProposal(on):
+            return {"kind": "meaning", "on": on}
 
 
 def read_proposal(sent: object) -> Proposal:
@@ -171,10 +196,12 @@ def read_proposal(sent: object) -> Proposal:
         "terms": _read_terms,
         "ranking": _read_ranking,
         "learning": lambda sent: LearningProposal(sent.get("on") is not False),
+        "meaning": lambda sent: MeaningProposal(sent.get("on") is not False),
     }
     reader = readers.get(str(fields.get("kind")))
     if reader is None:
-        raise Invalid.one("unknown_kind", "Say what to try: a synonym, a rule, terms, ranking or learning.", "#/kind")
+        kinds = f"{', '.join(list(readers)[:-1])} or {list(readers)[-1]}"
+        raise Invalid.one("unknown_kind", f"Say what to try, as its kind: {kinds}.", "#/kind")
     return reader(fields)
 
 

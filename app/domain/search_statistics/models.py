@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, Date, ForeignKey, Index, Integer, String
+from sqlalchemy import BigInteger, CheckConstraint, Date, ForeignKey, Index, Integer, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.shared.records import UtcDateTime
+from app.domain.search_statistics.verdicts import Ending
+from app.domain.shared.records import NEVER_REUSED, JsonValue, UtcDateTime
+from app.domain.sites.models import ShopConfiguration
 from app.extensions import Base
 
 
@@ -140,3 +143,54 @@ class SearchTermStart(Base):
     term: Mapped[str] = mapped_column(String(100), primary_key=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
     since: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class RankingComparison(Base, ShopConfiguration):
+    """A comparison of the ranking that shoppers are served with a candidate, `proposal`, in `share` percent of visits,
+    through `last_day` of the site's time zone at most. `baseline` is what of the present ranking the candidate would
+    replace. It runs until it has an `ending`; one at a time runs on a site. Web servers read it anew by the version of
+    the shop's configuration, which its start and its end raise."""
+
+    __tablename__ = "ranking_comparisons"
+    __table_args__ = (
+        Index(
+            "ix_ranking_comparisons_running",
+            "site_id",
+            unique=True,
+            sqlite_where=text("ended_at is null"),
+            postgresql_where=text("ended_at is null"),
+        ),
+        Index(None, "site_id", "started_at"),
+        CheckConstraint("share between 1 and 100", name="share_of_visits"),
+        NEVER_REUSED,  # Cookies of shoppers name comparisons by their ids.
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    proposal: Mapped[dict[str, Any]] = mapped_column(JsonValue, default=dict)
+    baseline: Mapped[dict[str, Any]] = mapped_column(JsonValue, default=dict)
+    share: Mapped[int]
+    started_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    last_day: Mapped[date] = mapped_column(Date)
+    ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    ending: Mapped[str | None] = mapped_column(String(20))
+
+    @property
+    def is_final_look(self) -> bool:
+        return self.ending is not None and Ending(self.ending).is_final_look
+
+
+class RankingComparisonDay(Base):
+    """How often on a day shoppers first opened a product of the present ranking, of the candidate, or one of neither
+    (`ties`). Nothing here names a search or a product."""
+
+    __tablename__ = "ranking_comparison_days"
+
+    comparison_id: Mapped[int] = mapped_column(
+        ForeignKey("ranking_comparisons.id", ondelete="CASCADE"), primary_key=True
+    )
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
+    present: Mapped[int] = mapped_column(Integer, default=0)
+    candidate: Mapped[int] = mapped_column(Integer, default=0)
+    ties: Mapped[int] = mapped_column(Integer, default=0)

@@ -1,4 +1,5 @@
-"""The tool of what ranks all searches: the ranking settings, and what was learned from clicks."""
+"""The tool of what ranks all searches: the ranking settings, what was learned from clicks, and comparisons of rankings
+on shoppers."""
 
 from __future__ import annotations
 
@@ -6,8 +7,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from app import ports
 from app.domain.catalogue.listing import LONGEST_WORDS
-from app.domain.relevance import learned_searches
+from app.domain.relevance import learned_searches, ranking_comparisons
 from app.domain.relevance.proposals import RankingProposal
 from app.domain.search import settings
 from app.domain.search.ranking_settings import PAGE, RANKING, RankingSettings, of_json, ranking_of, stored_form
@@ -33,12 +35,14 @@ ALL_TAKEN = f"{', '.join(TAKEN[:-1])} and {TAKEN[-1]}"
 
 
 class RankingAction(WriteArguments):
-    action: Literal["settings", "set", "learned"] = Field(
+    action: Literal["settings", "set", "learned", "comparisons"] = Field(
         description=(
             f"settings: answer the ranking settings, and whether search learns from clicks. set (takes {ALL_TAKEN}, at "
             "least one): change these ranking settings and leave the others; a dry run previews the first ten of the "
             "most frequent searches. learned (takes words and pageNumber): answer the searches for which clicks taught "
-            "something, with what each moves up and the evidence."
+            "something, with what each moves up and the evidence. comparisons: answer the comparison of rankings that "
+            "runs on shoppers, and the earlier ones, with the clicks of each side and the verdict; people start them "
+            "in the admin."
         )
     )
 
@@ -85,11 +89,37 @@ class LearnedSearchShape(Answer):
     levels: list[LearnedLevelShape]
 
 
+class WinsShape(Answer):
+    present: int = Field(description="First clicks on products that the present ranking placed.")
+    candidate: int
+    ties: int = Field(description="First clicks on products of neither side, which decide nothing.")
+
+
+class IntervalShape(Answer):
+    low: float
+    high: float
+
+
+class ComparisonShape(Answer):
+    id: str
+    summary: str = Field(description="The candidate in a few words.")
+    share: int = Field(description="Percent of visits that see both rankings interleaved.")
+    started_at: str
+    last_day: str
+    ended_at: str | None = Field(description="Null while it runs.")
+    ending: str | None = Field(description="enough (clicks), early, period, stopped (by hand) or changed.")
+    wins: WinsShape
+    interval: IntervalShape = Field(description="Where the candidate's share of decisive clicks lies, from 0 to 1.")
+    verdict: str | None = Field(description="better, worse or undecided; null while it runs.")
+    days_left: int | None = Field(description="Until there are enough clicks, at the present rate.")
+
+
 class SearchRankingAnswer(Answer):
     ranking: RankingShape
     learning: LearningShape
     searches: list[LearnedSearchShape] = Field(description="For learned: those with the most evidence first.")
     paging: PagingShape | None = Field(description="For learned.")
+    comparisons: list[ComparisonShape] = Field(description="For comparisons: the one that runs first, then the latest.")
     changed: bool
     preview: PreviewShape | None = Field(description="With dryRun: what shoppers would find, before and after.")
     undo: str | None = Field(description=UNDO)
@@ -100,17 +130,24 @@ class SearchRankingAnswer(Answer):
     "searchRanking",
     "Ranking of all searches",
     Permission.MANAGE_SEARCH,
-    {"settings": reads(), "set": writes(takes=TAKEN), "learned": reads(takes=("words", "pageNumber"))},
+    {
+        "settings": reads(),
+        "set": writes(takes=TAKEN),
+        "learned": reads(takes=("words", "pageNumber")),
+        "comparisons": reads(),
+    },
 )
 def search_ranking(call: Call, sent: SearchRankingArguments) -> SearchRankingAnswer:
     """Read and change how much sales, newness and stock count in all searches and where sold-out products stand, and
-    read what search learned from clicks. The weights raise scores within bounds: what the words say counts most. For
-    one search use manageProductRanking."""
+    read what search learned from clicks and which of two rankings shoppers chose. The weights raise scores within
+    bounds: what the words say counts most. For one search use manageProductRanking."""
     stored = ranking_of(settings_of(call.site_id))
     if sent.action == "set":
         return _set(call, stored, sent)
     if sent.action == "learned":
         return _learned(call, stored, sent)
+    if sent.action == "comparisons":
+        return _answer(call, stored, comparisons=_comparisons(call.site_id))
     return _answer(call, stored)
 
 
@@ -131,10 +168,18 @@ def _learned(call: Call, stored: RankingSettings, sent: SearchRankingArguments) 
     return _answer(call, stored, searches=searches, paging=paging_of(rows))
 
 
+def _comparisons(site_id: int) -> list[ComparisonShape]:
+    running = ranking_comparisons.running_comparison(ports.clock(), site_id)
+    ended = ranking_comparisons.ended_comparisons(ports.clock(), site_id)
+    reports = [*([running] if running else []), *ended]
+    return [ComparisonShape.model_validate(report.result_json()) for report in reports]
+
+
 def _answer(call: Call, ranking: RankingSettings, **more: Any) -> SearchRankingAnswer:
     state = learned_searches.state_json(learned_searches.learning_state(call.site_id))
     forgotten = [one["query"] or "*" for one in state["forgotten"]]
     nothing: dict[str, Any] = {"searches": [], "paging": None, "changed": False, "preview": None, "undo": None}
+    nothing |= {"comparisons": []}
     return SearchRankingAnswer(
         ranking=RankingShape.model_validate(ranking.as_json()),
         learning=LearningShape.model_validate(state | {"forgotten": forgotten}),

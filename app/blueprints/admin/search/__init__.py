@@ -2,6 +2,7 @@
 
 from app.blueprints.admin.search import (
     analytics,
+    comparisons,
     golden,
     history,
     learning,
@@ -19,6 +20,7 @@ from app.blueprints.admin.search import (
 
 __all__ = [
     "analytics",
+    "comparisons",
     "golden",
     "history",
     "learning",

@@ -41,7 +41,9 @@ from app.domain.search.listings.listing import (
     read_listing,
     search_request,
 )
+from app.domain.search.ranking.interleaving import DraftKey, Side
 from app.domain.search.ranking_settings import ranking_of
+from app.domain.search.serving.interleaved import Contest, search_interleaved
 from app.domain.search.serving.plan import Plan, Served, plan
 from app.domain.search.serving.query import search_products
 from app.domain.shared.paging import Paged
@@ -63,7 +65,7 @@ WINDOW = 240  # Products of a category that can be paged through; the rest waits
 @dataclass(frozen=True, slots=True)
 class Listing:
     """A page of a list of products with its filters, chips and links. `window` is how many products of the list can be
-    paged through."""
+    paged through; `draft` is that of an interleaved search."""
 
     request: ListingRequest
     result: SearchResult
@@ -72,6 +74,7 @@ class Listing:
     chips: tuple[rail.Chip, ...]
     window: int
     links: ListingLinks
+    draft: DraftKey | None = None
 
     @property
     def total(self) -> int:
@@ -85,7 +88,7 @@ class Listing:
     def page_address(self, page: int) -> str:
         """Return the address of another page of the same order."""
         words_alone = self.request.words_alone or self.result.lacks_meaning
-        return self.links.to(replace(self.request, words_alone=words_alone).at_page(page))
+        return self.links.to(replace(self.request, words_alone=words_alone, draft=self.draft).at_page(page))
 
     @property
     def is_past_window(self) -> bool:
@@ -103,11 +106,13 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """The answer to a search: products, pages and collections beside them, and the plan by which they were found."""
+    """The answer to a search: products, pages and collections beside them, and the plan by which they were found. An
+    interleaved one has the sides of its first products, in their order."""
 
     listing: Listing
     content: ContentHits
     plan: Plan
+    sides: tuple[Side | None, ...] | None = None
 
     @property
     def words(self) -> str:
@@ -185,12 +190,13 @@ def search_listing(
     *,
     planned: Plan | None = None,
     known_meaning: bool = False,
+    contest: Contest | None = None,
 ) -> SearchPage:
     """Return a page of the products that a search finds by the serving configuration, the first page with the pages and
     collections beside them where the site wants that. Where one of those answers the words, no other spelling is
     searched for products, on any page. `planned` is the plan of the words, where the caller has made it; a redirect is
-    part of it and not followed. `known_meaning` as in SearchRequest. Raises NotFound past the last page and
-    SearchUnavailable."""
+    part of it and not followed. `known_meaning` as in SearchRequest. With a `contest` the order is interleaved. Raises
+    NotFound past the last page and SearchUnavailable."""
     if planned is None:
         planned = plan(request.words, served, now)
     if request.words_alone:
@@ -207,9 +213,11 @@ def search_listing(
         similar_below=page_size,
         known_meaning=known_meaning,
     )
-    result = search_products(engine, shop.site_id, search, planned, served.stop_words).result
-    listing = _listing_of(shop, request, filters, result, ListingLinks(request.path))
-    return SearchPage(listing, content.beside(result, request.words) if request.page == 1 else NO_CONTENT, planned)
+    found = search_interleaved(engine, shop.site_id, search, planned, served.stop_words, contest, now)
+    listing = _listing_of(shop, request, filters, found.result, ListingLinks(request.path))
+    listing = replace(listing, draft=contest.key if contest is not None and found.sides is not None else None)
+    beside = content.beside(found.result, request.words) if request.page == 1 else NO_CONTENT
+    return SearchPage(listing, beside, planned, found.sides)
 
 
 def collection_listing(

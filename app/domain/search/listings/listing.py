@@ -18,6 +18,7 @@ from urllib.parse import quote, quote_plus, urlencode
 from app.domain.merchandising.facets import Filter
 from app.domain.merchandising.tree import Display
 from app.domain.search.engine import RangeFilter, SearchRequest, Sort, ValueFilter
+from app.domain.search.ranking.interleaving import DraftKey
 from app.domain.search.text import request_words
 from app.domain.shared.money import decimal_text, parse_money
 from app.domain.shared.problems import Invalid, Problem
@@ -62,7 +63,8 @@ class ListingRequest:
 
     `values` and `spans` are the filters chosen, by facet id in order; the price is in minor units.
     `sort` and `page_size` None are the defaults. `words_alone` continues a search whose first page was ranked without
-    the meaning of its words, so that no product is lost or repeated between its pages. `unknown` are parameters that
+    the meaning of its words, and `draft` one whose first page was interleaved from two orders, so that no product is
+    lost or repeated between its pages. `unknown` are parameters that
     mean nothing here: they filter nothing and stay in the links. `given` names every parameter of the address that does
     not only track, a valid page number left out; requests that differ in it alone are equal.
     """
@@ -76,6 +78,7 @@ class ListingRequest:
     page_size: int | None = None
     page: int = 1
     words_alone: bool = False
+    draft: DraftKey | None = None
     unknown: Values = ()
     currency: str = "gbp"
     given: tuple[str, ...] = field(default=(), compare=False)
@@ -139,7 +142,7 @@ class ListingRequest:
         return replace(self, values=(), spans=(), price=ANY, unknown=(), page=1)
 
     def with_words(self, words: str) -> ListingRequest:
-        return replace(self, words=words, page=1, words_alone=False)
+        return replace(self, words=words, page=1, words_alone=False, draft=None)
 
     def value_links(self, facet_id: str) -> Callable[[str], str]:
         """Return a function that makes the address of this request with a value of a facet toggled: what `toggled` and
@@ -191,6 +194,8 @@ class ListingRequest:
             pairs.append(("pageSizeOverride", str(self.page_size)))
         if self.words_alone:
             pairs.append((RANKED_BY, WORDS_ALONE))
+        elif self.draft is not None:
+            pairs.append((RANKED_BY, str(self.draft)))
         if self.page > 1:
             pairs.append(("p", str(self.page)))
         return pairs
@@ -281,6 +286,7 @@ def read_listing(path: str, parameters: Iterable[tuple[str, str]], grammar: List
         page_size=_page_size(given, grammar.page_size),
         page=page or 1,
         words_alone=bool(words) and _first(given, RANKED_BY) == WORDS_ALONE,
+        draft=DraftKey.read(_first(given, RANKED_BY)) if words else None,
         unknown=tuple(sorted(unknown)),
         currency=grammar.currency,
         given=tuple(sorted(name for name in given if name != "p" or page is None)),

@@ -10,6 +10,7 @@ from datetime import date
 
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.gathering import FEWEST_VISITS
+from app.domain.search_statistics.verdicts import Wins
 from app.domain.shared.memory import week_of
 
 SUMMED = ("searches", "found_nothing", "followed", "clicked", "added_to_basket", "ordered", "revenue", "ruled")
@@ -17,6 +18,7 @@ MOST_WORDS = 5_000  # Different words kept per site and day; bots invent them wi
 REST = ""  # Stands for all words that came after the day was full.
 FOLLOWING = ("clicked", "added_to_basket", "ordered")
 DayWord = tuple[date, str]
+ComparisonDay = tuple[int, date]
 WeekPair = tuple[date, str, str]  # The Monday, the words, and those that were searched then.
 PRODUCT_COUNTS = ("opens", "weight", "bought")
 COUNTS_OF_WEEK = ("all_opens", "all_weight", "all_bought")
@@ -71,15 +73,26 @@ class RephrasedVisits:
 @dataclass(frozen=True, slots=True)
 class SiteChanges:
     """The changes of one site's counts by its events. `rephrased` counts the visits that searched one word and then the
-    other, by week."""
+    other, by week; `wins` those of comparisons, by comparison and day."""
 
     words: list[WordChange]
     rephrased: dict[WeekPair, RephrasedVisits]
     products: list[ProductChange]
+    wins: dict[ComparisonDay, Wins]
 
     @classmethod
     def of(cls, events: Collection[Event]) -> SiteChanges:
-        return cls(aggregate(events), rephrasings(events), aggregate_products(events))
+        return cls(aggregate(events), rephrasings(events), aggregate_products(events), aggregate_wins(events))
+
+
+def aggregate_wins(events: Iterable[Event]) -> dict[ComparisonDay, Wins]:
+    """Return the wins of each side, by comparison and day."""
+    wins: dict[ComparisonDay, Wins] = {}
+    for event in events:
+        if event.kind is EventKind.COMPARED:
+            key = event.comparison_id, event.day
+            wins[key] = wins.get(key, Wins()) + Wins.of(event.side)
+    return wins
 
 
 def rephrasings(events: Iterable[Event]) -> dict[WeekPair, RephrasedVisits]:
@@ -94,11 +107,11 @@ def rephrasings(events: Iterable[Event]) -> dict[WeekPair, RephrasedVisits]:
 
 
 def aggregate(events: Iterable[Event]) -> list[WordChange]:
-    """Return one change for each word and day, in the order of their first events. Those that are counted by week are
-    left out."""
+    """Return one change for each word and day, in the order of their first events. Events that are counted otherwise
+    are left out."""
     changes: dict[DayWord, WordChange] = {}
     for event in events:
-        if event.kind.is_shared:
+        if not event.kind.is_of_word:
             continue
         key = (event.day, event.word)
         changes[key] = merged(changes[key], _change(event)) if key in changes else _change(event)

@@ -13,6 +13,10 @@ rephrased it.
 Each product opened from a search, and each of those that is ordered, is an event besides, once per search. An opened
 one counts for the place at which it was shown, by which learning takes out that people look most at what stands on top.
 
+Where a comparison of rankings runs, what a search showed is interleaved from both: the first click of such a search is
+an event of the comparison besides, for the side that placed the product. A visit keeps a seed, one of few, so that it
+sees the same order again (search/ranking/interleaving.py).
+
 In the cookie, numbers are LEB128 varints; the sorted ids that a page showed are delta encoded, so that six pages of 100
 products fit, and the first of them in their order are places among the sorted ones, a byte each.
 """
@@ -24,9 +28,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
-from itertools import accumulate
+from itertools import accumulate, repeat
 
 from app.domain.search.document_ids import PRODUCT, record_of
+from app.domain.search.ranking.interleaving import Side
 from app.domain.search.ranking.learning import examination
 from app.domain.search.text import LINKING_WORDS, words
 from app.domain.search_statistics.counting.events import Event, EventKind
@@ -45,6 +50,8 @@ HUNDREDTHS = 100  # Weights are kept as whole numbers.
 MOST_FOLLOWED = 20  # Products opened, or put in the basket, that are kept of one search.
 LONGEST_JOURNEY = 2_100  # Bytes; signed and written in base 64 that stays below 3 kB.
 VERSION = 3  # Version of the encoding, its first byte.
+WITH_SIDES = 4  # The version with what comparisons add, written only where there is any of it.
+SIDES = (None, Side.PRESENT, Side.CANDIDATE, None)  # By the two bits that the cookie has for each place.
 BEFORE_PLACES = 2  # The version before places were encoded; browsers keep such journeys for a day.
 UNPLACED = 16  # The flag of a search whose `leading` is None.
 MOST_BITS = 63
@@ -57,8 +64,9 @@ class Search:
     """A search that was counted at `at` for `day`. Product ids: `shown` on its latest page, sorted, and the first of
     them in the order in which they stood (`leading`, empty for a further page, None where that is not known); `opened`
     from there; put in a `basket` in time. `clicked` and `added` are counted already. One that was `answered` showed a
-    page in place of products. Nothing more is counted once `followed` is false, which it also is for one that was
-    answered, and where clicks are not recorded."""
+    page in place of products. `sides` are those that placed the `leading` products, for the comparison `comparison_id`,
+    0 for none. Nothing more is counted once `followed` is false, which it also is for one that was answered, and where
+    clicks are not recorded."""
 
     word: str
     at: datetime
@@ -71,6 +79,12 @@ class Search:
     opened: tuple[int, ...] = ()
     basket: tuple[int, ...] = ()
     leading: tuple[int, ...] | None = ()
+    comparison_id: int = 0
+    sides: tuple[Side | None, ...] = ()
+
+    def side_of(self, product_id: int) -> Side | None:
+        """The side that placed a product of the latest page, None for neither."""
+        return dict(zip(self.leading or (), self.sides, strict=False)).get(product_id)
 
     def place_of(self, product_id: int) -> int | None:
         """The 1-based place of a product of the latest page, None where it is not known."""
@@ -84,15 +98,34 @@ class Search:
 @dataclass(frozen=True, slots=True)
 class Journey:
     """The searches of one browser in one shop, oldest first. The visit began at `begun`; `seen` is its last search,
-    `counted` are the hashes of the words that were counted in it."""
+    `counted` are the hashes of the words that were counted in it. `seed` is that of its interleaved searches, None
+    where no comparison of rankings ran."""
 
     searches: tuple[Search, ...] = ()
     counted: tuple[bytes, ...] = ()
     begun: datetime | None = None
     seen: datetime | None = None
+    seed: int | None = None
+
+    def seed_at(self, now: datetime) -> int | None:
+        """The seed of a search made now, None where its visit has none yet."""
+        return _note_visit(self, now).seed
 
     def latest(self, word: str) -> Search | None:
         return next((search for search in reversed(self.searches) if search.word == word), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How a page of results takes part in a comparison of rankings: the `seed` of its visit, None while none runs, and
+    on an interleaved page the comparison and the sides of its first products, in their order."""
+
+    seed: int | None = None
+    comparison_id: int = 0
+    sides: tuple[Side | None, ...] = ()
+
+
+NOT_COMPARED = Compared()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +139,7 @@ class ResultsPage:
     is_first: bool = True
     ruled: bool = False
     is_top: bool = True
+    compared: Compared = NOT_COMPARED
 
     @property
     def leading(self) -> tuple[int, ...]:
@@ -129,12 +163,19 @@ def searched(journey: Journey, context: EventContext, page: ResultsPage) -> Attr
     """Return the journey after a page of results was shown, and the event of its search where that counts. A search
     that a page answers is not followed: no product of it can be opened, and so it lowers no share."""
     visited = _note_visit(journey, context.at)
+    if page.compared.seed is not None:
+        visited = replace(visited, seed=page.compared.seed)
     known = visited.latest(page.word)
     shown = tuple(sorted(set(page.shown[:MOST_SHOWN]))) if context.clicks else ()
     leading = page.leading if context.clicks else ()
+    sides = page.compared.sides
+    sides = (*sides, *repeat(None, len(leading)))[: len(leading)] if any(sides) else ()
     if _hash(page.word) in visited.counted:
-        again = replace(known, shown=shown, leading=leading) if known is not None and known.followed else known
-        return visited if known is None or again is None else _with_search(visited, known, again), []
+        if known is None or not known.followed:
+            return visited, []
+        comparison_id = page.compared.comparison_id or known.comparison_id
+        again = replace(known, shown=shown, leading=leading, comparison_id=comparison_id, sides=sides)
+        return _with_search(visited, known, again), []
     if not page.is_first:
         return journey, []
     followed = context.clicks and page.found is not None
@@ -146,6 +187,8 @@ def searched(journey: Journey, context: EventContext, page: ResultsPage) -> Attr
         answered=page.found is None,
         shown=shown,
         leading=leading,
+        comparison_id=page.compared.comparison_id if context.clicks else 0,
+        sides=sides,
     )
     others = tuple(other for other in visited.searches if other is not known or other.opened)
     event = Event(EventKind.SEARCHED, context.site_id, page.word, context.day, page.found, followed, page.ruled)
@@ -163,6 +206,9 @@ def opened(journey: Journey, context: EventContext, product_id: int, word: str |
         return journey, []
     after = replace(search, clicked=True, opened=(*search.opened, product_id)[-MOST_FOLLOWED:])
     clicked = [_event(EventKind.CLICKED, context, search), *_rephrasing_event(journey, context, search)]
+    if search.comparison_id:
+        compared = _event(EventKind.COMPARED, context, search)
+        clicked.append(replace(compared, comparison_id=search.comparison_id, side=search.side_of(product_id)))
     if len(search.opened) >= MOST_FOLLOWED:  # Whether this one was opened before is not known any more.
         return _with_search(journey, search, after), []
     weight = weight_at(search.place_of(product_id))
@@ -217,7 +263,7 @@ def _note_visit(journey: Journey, now: datetime) -> Journey:
     """Return the journey with a search made now: in the same visit, or the first of a new one."""
     now = _seconds(now)
     if journey.begun is None or journey.seen is None or not -VISIT <= now - journey.seen < VISIT:
-        return replace(journey, begun=now, seen=now, counted=())
+        return replace(journey, begun=now, seen=now, counted=(), seed=None)
     return replace(journey, seen=now) if now - journey.seen >= SEEN_EVERY else journey
 
 
@@ -268,13 +314,15 @@ def ids_of(hit_ids: Sequence[str]) -> tuple[int, ...]:
 def to_text(journey: Journey) -> bytes:
     """Encode a journey in at most LONGEST_JOURNEY bytes. Drops what older searches showed, then the oldest searches
     themselves."""
-    head, searches = _head(journey), list(journey.searches)
-    rows = [_row(search) for search in searches]
+    searches = list(journey.searches)
+    is_compared = journey.seed is not None or any(search.comparison_id for search in searches)
+    head = _head(journey, is_compared)
+    rows = [_row(search, is_compared) for search in searches]
     room = LONGEST_JOURNEY - len(head)
     for place in range(len(rows) - 1):
         if sum(map(len, rows)) <= room:
             break
-        rows[place] = _row(replace(searches[place], shown=(), leading=()))
+        rows[place] = _row(replace(searches[place], shown=(), leading=(), sides=()), is_compared)
     while rows and sum(map(len, rows)) > room:
         rows.pop(0)
     return b"".join((head, *rows))
@@ -322,21 +370,24 @@ class _JourneyReader:
 
 def _journey(reader: _JourneyReader) -> Journey:
     version = reader.number()
-    if version not in (BEFORE_PLACES, VERSION):
+    if version not in (BEFORE_PLACES, VERSION, WITH_SIDES):
         raise ValueError("another version")
     begun, seen, many = _moment(reader.number()), _moment(reader.number()), reader.number()
     counted = tuple(reader.take(HASH_BYTES) for _ in range(min(many, MOST_COUNTED)))
-    searches = tuple(_searches(reader, has_places=version == VERSION))
-    return Journey(searches[-MOST_SEARCHES:], counted, begun, seen)
+    seed = reader.number() if version == WITH_SIDES else 0  # 0 stands for None.
+    searches = tuple(_searches(reader, version))
+    return Journey(searches[-MOST_SEARCHES:], counted, begun, seen, seed - 1 if seed else None)
 
 
-def _searches(reader: _JourneyReader, has_places: bool) -> Iterator[Search]:
+def _searches(reader: _JourneyReader, version: int) -> Iterator[Search]:
+    has_places = version != BEFORE_PLACES
     while not reader.is_done():
         word = reader.take(reader.number()).decode()
         at, day, flags = reader.number(), reader.number(), reader.number()
         shown, opened, basket = tuple(accumulate(reader.numbers())), reader.numbers(), reader.numbers()
         places = reader.numbers() if has_places else ()
         is_placed = has_places and not flags & UNPLACED
+        comparison_id, sides = (reader.number(), reader.number()) if version == WITH_SIDES else (0, 0)
         if any(place >= len(shown) for place in places):
             raise ValueError("a place names nothing")
         yield Search(
@@ -351,16 +402,22 @@ def _searches(reader: _JourneyReader, has_places: bool) -> Iterator[Search]:
             opened=opened,
             basket=basket,
             leading=tuple(shown[place] for place in places) if is_placed else None,
+            comparison_id=comparison_id,
+            sides=tuple(SIDES[sides >> 2 * place & 3] for place in range(len(places))) if sides else (),
         )
 
 
-def _head(journey: Journey) -> bytes:
+def _head(journey: Journey, is_compared: bool) -> bytes:
     # 0, which is no time of a visit, stands for None.
     times = (0 if moment is None else int(moment.timestamp()) for moment in (journey.begun, journey.seen))
-    return b"".join((_varint(VERSION), *map(_varint, times), _varint(len(journey.counted)), *journey.counted))
+    version = WITH_SIDES if is_compared else VERSION
+    head = [_varint(version), *map(_varint, times), _varint(len(journey.counted)), *journey.counted]
+    if is_compared:
+        head.append(_varint(0 if journey.seed is None else journey.seed + 1))
+    return b"".join(head)
 
 
-def _row(search: Search) -> bytes:
+def _row(search: Search, is_compared: bool) -> bytes:
     word = search.word.encode()
     flags = search.followed + 2 * search.clicked + 4 * search.added + 8 * search.answered
     flags += UNPLACED * (search.leading is None)
@@ -368,7 +425,9 @@ def _row(search: Search) -> bytes:
     steps = [later - earlier for earlier, later in zip((0, *search.shown), search.shown, strict=False)]
     among = {product_id: place for place, product_id in enumerate(search.shown)}
     lists = (steps, search.opened, search.basket, [among[product_id] for product_id in search.leading or ()])
-    return b"".join((_varint(len(word)), word, *map(_varint, when), *map(_list, lists)))
+    sides = sum(SIDES.index(side) << 2 * place for place, side in enumerate(search.sides))
+    compared = [_varint(search.comparison_id), _varint(sides)] if is_compared else []
+    return b"".join((_varint(len(word)), word, *map(_varint, when), *map(_list, lists), *compared))
 
 
 def _list(numbers: Sequence[int]) -> bytes:

@@ -25,6 +25,7 @@ from app.domain.search_statistics.counting.aggregation import (
     capped,
     within_bounds,
 )
+from app.domain.search_statistics.counting.comparison_counts import write_wins
 from app.domain.search_statistics.counting.days import today
 from app.domain.search_statistics.counting.events import Event, EventBatch
 from app.domain.search_statistics.counting.rolling_sums import add_counts
@@ -67,6 +68,7 @@ def write_counts(clock: Clock, batch_id: str, by_site: ChangesBySite, *, advance
     zones = db.session.execute(select(Site.id, Site.time_zone).where(Site.id.in_(by_site)).order_by(Site.id))
     for site_id, time_zone in zones.all():
         _write_words(site_id, today(clock, time_zone) if advances else None, by_site[site_id].words)
+        write_wins(site_id, by_site[site_id].wins)
         write_rephrased(site_id, by_site[site_id].rephrased)
         if settings_of(site_id)[LEARNING] != LearningMode.OFF:
             write_products(site_id, by_site[site_id].products)

@@ -8,19 +8,23 @@ from datetime import date
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
+from app.domain.search.ranking.interleaving import Side
+
 # While a release replaces another, each may read what the other wrote. So a line keeps its first COLUMNS as they are, a
 # new value stands behind all others, where older readers pass it over, and what they must not count is of a new kind,
 # which they leave to newer ones (`is_of_unknown_version`).
 COLUMNS = 9
-# The defaults of next word, product, and visits and weights, which lines lack from the right as far as they have none.
-MISSING: list[Any] = ["", None, 0, 1, 0, 0]
+# The defaults of next word, product, visits and weights, and of the comparison and side that only COMPARED has, which
+# lines lack from the right as far as they have none.
+MISSING: list[Any] = ["", None, 0, 1, 0, 0, 0, None]
 # Earlier releases wrote these kinds for single visits, which are not stored any more.
 RETIRED_KINDS = ("rephrased", "opened", "bought")
 E = TypeVar("E")
 
 
 class EventKind(StrEnum):
-    """OPENED and BOUGHT are of one product, REPHRASED is of two searches, the others are of one search."""
+    """OPENED and BOUGHT are of one product, REPHRASED is of two searches, COMPARED of a comparison of rankings, the
+    others are of one search."""
 
     SEARCHED = "searched"
     CLICKED = "clicked"
@@ -29,6 +33,7 @@ class EventKind(StrEnum):
     REPHRASED = "rephrased in a week"
     OPENED = "opened in a week"
     BOUGHT = "bought in a week"
+    COMPARED = "compared"
 
     @property
     def is_of_product(self) -> bool:
@@ -38,6 +43,11 @@ class EventKind(StrEnum):
     def is_shared(self) -> bool:
         """Whether events of this kind are stored only where enough visits share them (gathering.py)."""
         return self.is_of_product or self is EventKind.REPHRASED
+
+    @property
+    def is_of_word(self) -> bool:
+        """Whether events of this kind change the daily counts of a word."""
+        return not self.is_shared and self is not EventKind.COMPARED
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +59,9 @@ class Event:
     units. A rephrased search led to nothing; `next_word` was searched then, and led to a product. What is of one
     product has its id. An opened product has a `weight`, in hundredths: by how much the open counts for the place at
     which the search showed it. `visits` is how many visits the event stands for, and `weight` is the sum of theirs;
-    `all_visits` and `all_weight` are those of the week so far, so that nothing is lost for good with an event
-    before."""
+    `all_visits` and `all_weight` are those of the week so far, so that nothing is lost for good with an event before. The
+    first click on what an interleaved search showed is of the comparison `comparison_id`, and of the `side` that placed
+    the product, None for neither."""
 
     kind: EventKind
     site_id: int
@@ -67,6 +78,8 @@ class Event:
     all_visits: int = 0
     all_weight: int = 0
     of_new_network: bool = False
+    comparison_id: int = 0
+    side: Side | None = None
 
 
 def as_json(event: Event) -> list[Any]:
@@ -75,10 +88,11 @@ def as_json(event: Event) -> list[Any]:
     flags = [int(event.followed), int(event.ruled)]
     last = int(event.of_new_network) if event.kind is EventKind.SEARCHED else event.revenue
     head = [event.kind.value, event.site_id, event.word, event.day.isoformat(), 0, event.found, *flags, last]
-    if not event.kind.is_shared:
+    if event.kind.is_of_word:
         return head
     visits = [event.weight, event.visits, event.all_visits, event.all_weight]
-    return [*head, event.next_word, event.product_id, *visits]
+    shared = [*head, event.next_word, event.product_id, *visits]
+    return shared if event.kind.is_shared else [*shared, event.comparison_id, event.side]
 
 
 def is_of_unknown_version(value: Any) -> bool:
@@ -92,8 +106,9 @@ def from_json(value: Any) -> Event | None:
     """Return the event of a line; None for anything else, such as the beginning of a line that a full disk cut off."""
     try:
         kind, site_id, word, day, _time, found, followed, ruled, last, *more = value
-        next_word, product_id, weight, visits, all_visits, all_weight = (more + MISSING[len(more) :])[: len(MISSING)]
-        is_search = kind == EventKind.SEARCHED
+        next_word, product_id, *numbers, comparison_id, side = (more + MISSING[len(more) :])[: len(MISSING)]
+        weight, visits, all_visits, all_weight = map(int, numbers)
+        is_search, is_compared = kind == EventKind.SEARCHED, kind == EventKind.COMPARED
         event = Event(
             EventKind(kind),
             int(site_id),
@@ -105,11 +120,13 @@ def from_json(value: Any) -> Event | None:
             0 if is_search else int(last),
             str(next_word),
             None if product_id is None else int(product_id),
-            int(weight),
-            int(visits),
-            int(all_visits),
-            int(all_weight),
+            weight,
+            visits,
+            all_visits,
+            all_weight,
             is_search and bool(last),
+            int(comparison_id) if is_compared else 0,
+            Side(side) if is_compared and side is not None else None,
         )
     except (TypeError, ValueError, OverflowError):
         return None

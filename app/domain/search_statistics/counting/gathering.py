@@ -1,11 +1,11 @@
 """What of a search may be stored. Queries are normalised, and those that must not be stored are dropped; what a shopper
 does counts once, and what too few visits share is not stored. Pure.
 
-A network counts once a day for a search and what it leads to. How often a product was opened or bought from a search,
-and how often one search was rephrased as another, is gathered in memory for a week: only when FEWEST_VISITS different
-visits share it does an event pass that stands for all of them, and from then on each further one passes. What is
-gathered below that is forgotten with its week. The memory is never written to a disk (contracts: what is stored about
-searches).
+A network counts once a day for a search and what it leads to; a click that decides between two rankings loses its words
+then. How often a product was opened or bought from a search, and how often one search was rephrased as another, is
+gathered in memory for a week: only when FEWEST_VISITS different visits share it does an event pass that stands for all
+of them, and from then on each further one passes. What is gathered below that is forgotten with its week. The memory is
+never written to a disk (contracts: what is stored about searches).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SHORTEST_WRITTEN, _SHORTEST_CODED, _SHORTEST_BARE, _LONGEST_BARE, _LONGEST_PHON
 FEWEST_VISITS = 5
 WORDS_A_DAY = 100  # Of one network, that count for popular searches, and
 # so that it does not take up what a shop counts.
-MOST_A_DAY = {EventKind.OPENED: 200, EventKind.BOUGHT: 200, EventKind.REPHRASED: 50}
+MOST_A_DAY = {EventKind.OPENED: 200, EventKind.BOUGHT: 200, EventKind.REPHRASED: 50, EventKind.COMPARED: 20}
 
 
 def countable(words: str) -> str | None:
@@ -127,11 +127,11 @@ def gather(memory: SharedMemory, now: datetime, event: Event, network: str | Non
     if event.kind is EventKind.SEARCHED:
         is_new = _is_first_of_network(memory, now, event, network, WORDS_A_DAY)
         return replace(event, of_new_network=is_new)
-    if not event.kind.is_shared:
+    if event.kind.is_of_word:
         return event
     if not _is_first_of_network(memory, now, event, network, MOST_A_DAY[event.kind]):
         return None
-    return _count_for_week(memory, now, event)
+    return _count_for_week(memory, now, event) if event.kind.is_shared else replace(event, word="")
 
 
 def _is_first_of_network(memory: SharedMemory, now: datetime, event: Event, network: str | None, most: int) -> bool:

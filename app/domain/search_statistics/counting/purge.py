@@ -12,6 +12,7 @@ from app.domain.search_statistics.counting import rolling_sums
 from app.domain.search_statistics.counting.days import PERIODS, day_at
 from app.domain.search_statistics.models import (
     CountedBatch,
+    RankingComparison,
     SearchDay,
     SearchProductWeek,
     SearchRephrasing,
@@ -27,6 +28,7 @@ KEEP_WORDS = timedelta(days=max(PERIODS))  # Today among them (specification: se
 # Sums of a day name no words; with them a period can be compared with the one before.
 KEEP_TOTALS = timedelta(days=730)
 KEEP_PRODUCTS = timedelta(weeks=WINDOW)
+KEEP_COMPARISONS = timedelta(days=730)  # Since their end, with their counts.
 KEEP_BATCHES = timedelta(days=30)  # A file that was counted and could not be removed is gone by then.
 
 
@@ -83,6 +85,12 @@ RETENTIONS = (
         SearchDay,
         dated=SearchDay.day,
         is_old=lambda now: _has_left(SearchDay, now, KEEP_TOTALS),
+    ),
+    Retention(
+        "comparisons of rankings",
+        RankingComparison,
+        dated=RankingComparison.ended_at,
+        is_old=lambda now: RankingComparison.ended_at < now - KEEP_COMPARISONS,
     ),
     Retention(
         "daily counts of suggestions",
