@@ -59,9 +59,9 @@ class Event:
     units. A rephrased search led to nothing; `next_word` was searched then, and led to a product. What is of one
     product has its id. An opened product has a `weight`, in hundredths: by how much the open counts for the place at
     which the search showed it. `visits` is how many visits the event stands for, and `weight` is the sum of theirs;
-    `all_visits` and `all_weight` are those of the week so far, so that nothing is lost for good with an event before. The
-    first click on what an interleaved search showed is of the comparison `comparison_id`, and of the `side` that placed
-    the product, None for neither."""
+    `all_visits` and `all_weight` are those of the week so far, so that nothing is lost for good with an event before.
+    The first click on what an interleaved search showed is of the comparison `comparison_id`, and of the `side` that
+    placed the product, None for neither."""
 
     kind: EventKind
     site_id: int
