@@ -1,10 +1,10 @@
 """Unsaved changes of search: a synonym, a rule or the search terms of a product, saved or removed, ranking settings, or
-learning from clicks on or off. Pure.
+learning from clicks, or meaning, on or off. Pure.
 
 As JSON: `{"kind": "synonym" | "rule", "remove": false, …}` with the fields of the record, or `{"kind": "terms",
 "productId": 5, "terms": ["mac"], "add": false}` or `{"kind": "ranking", "soldOut": "last", "sales": "high", "newness":
-"none", "stock": "low"}` or `{"kind": "learning", "on": true}`. Only what would make a preview expensive or meaningless
-is refused; whether a change may be saved is checked when it is saved.
+"none", "stock": "low"}` or `{"kind": "learning" | "meaning", "on": true}`. Only what would make a preview expensive or
+meaningless is refused; whether a change may be saved is checked when it is saved.
 """
 
 from __future__ import annotations
@@ -72,7 +72,14 @@ class LearningProposal:
     on: bool
 
 
-Proposal = SynonymProposal | RuleProposal | TermsProposal | RankingProposal | LearningProposal
+@dataclass(frozen=True, slots=True)
+class MeaningProposal:
+    """A proposal to let the meaning of words rank, or not to."""
+
+    on: bool
+
+
+Proposal = SynonymProposal | RuleProposal | TermsProposal | RankingProposal | LearningProposal | MeaningProposal
 
 
 def apply_proposal(served: Served, proposal: Proposal) -> Served:
@@ -91,9 +98,15 @@ def apply_proposal(served: Served, proposal: Proposal) -> Served:
                 return replace(served, rules=served.rules.without(found.id))
         case RankingProposal(ranking):
             return replace(served, ranking=ranking)
-        case LearningProposal(on):
-            return replace(served, learned=served.learned.switched(on))
+        case LearningProposal() | MeaningProposal():
+            return _switch(served, proposal)
     return served
+
+
+def _switch(served: Served, proposal: LearningProposal | MeaningProposal) -> Served:
+    if isinstance(proposal, MeaningProposal):
+        return replace(served, by_meaning=proposal.on)
+    return replace(served, learned=served.learned.switched(proposal.on))
 
 
 def complete_removal(proposal: Proposal, served: Served) -> Proposal:
@@ -118,7 +131,7 @@ def searches_of(proposal: Proposal) -> tuple[str, ...]:
             words = (rule.term,)
         case TermsProposal(terms=terms):
             words = terms
-        case RankingProposal() | LearningProposal():
+        case RankingProposal() | LearningProposal() | MeaningProposal():
             words = ()
     return tuple(dict.fromkeys(word for word in words if word.strip()))
 
@@ -146,6 +159,8 @@ def describe(proposal: Proposal) -> str:
             return f"With {ranking}"
         case LearningProposal(on):
             return "With what was learned from clicks" if on else "Without what was learned from clicks"
+        case MeaningProposal(on):
+            return "With meaning" if on else "Without meaning"
 
 
 def as_json(proposal: Proposal) -> dict[str, Any]:
@@ -160,6 +175,8 @@ def as_json(proposal: Proposal) -> dict[str, Any]:
             return {"kind": "ranking", **ranking.as_json()}
         case LearningProposal(on):
             return {"kind": "learning", "on": on}
+        case MeaningProposal(on):
+            return {"kind": "meaning", "on": on}
 
 
 def read_proposal(sent: object) -> Proposal:
@@ -171,10 +188,13 @@ def read_proposal(sent: object) -> Proposal:
         "terms": _read_terms,
         "ranking": _read_ranking,
         "learning": lambda sent: LearningProposal(sent.get("on") is not False),
+        "meaning": lambda sent: MeaningProposal(sent.get("on") is not False),
     }
     reader = readers.get(str(fields.get("kind")))
     if reader is None:
-        raise Invalid.one("unknown_kind", "Say what to try: a synonym, a rule, terms, ranking or learning.", "#/kind")
+        raise Invalid.one(
+            "unknown_kind", "Say what to try: a synonym, a rule, terms, ranking, learning or meaning.", "#/kind"
+        )
     return reader(fields)
 
 
