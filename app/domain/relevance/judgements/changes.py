@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from app.domain.relevance.judgements.figures import Figures, current_figures, measure
 from app.domain.relevance.judgements.lists import list_in_previews
@@ -29,6 +30,10 @@ class PreviewJudgement:
         if self.change is None:
             return f"Judging this change by “{self.list_name}” takes a while."
         return f"NDCG@10 of “{self.list_name}”: {self.change.sentence}."
+
+    def as_json(self) -> dict[str, Any]:
+        change = self.change.as_json() if self.change is not None else None
+        return {"listId": str(self.list_id), "list": self.list_name, "ndcg": change}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from app.domain.relevance.judgements.figures import Figures, measure, state_of
 from app.domain.relevance.judgements.lists import list_of
 from app.domain.relevance.judgements.measures import ChangeOfNdcg, Interval
 from app.domain.relevance.judgements.ratings import queries_of, rated_searches
-from app.domain.relevance.models import JudgementList, JudgementRun
+from app.domain.relevance.models import JudgedSearch, JudgementList, JudgementRun, ProductRating
 from app.domain.relevance.proposals import Proposal
 from app.domain.relevance.trials import start_trial
 from app.domain.search.engine import SearchContext
@@ -93,7 +93,9 @@ def request(author: Author, list_id: int, proposal: Proposal | None = None) -> J
     """Return the run of a list and a change: the unfinished one of the same, or a new one. Call it in a transaction.
     Raises NotFound, and Invalid where nothing is rated."""
     row = list_of(author.site_id, list_id)
-    if not rated_searches(row):
+    rated = select(ProductRating.id).join(JudgedSearch, JudgedSearch.id == ProductRating.search_id)
+    answering = rated.where(JudgedSearch.list_id == row.id, ProductRating.rating > 0)
+    if db.session.scalar(answering.limit(1)) is None:
         raise Invalid.one("no_ratings", NO_RATINGS, "#/listId")
     stored = proposals.as_json(proposal) if proposal is not None else None
     unfinished = JudgementRun.list_id == row.id, JudgementRun.state.in_(UNFINISHED)
@@ -121,11 +123,16 @@ def latest_run(clock: Clock, row: JudgementList) -> JudgementSummary | None:
     return _summary(clock, run) if run is not None else None
 
 
-def past_figures(row: JudgementList) -> list[PastFigures]:
+def latest_figures(row: JudgementList) -> PastFigures | None:
+    """Return the latest figures of a list; None before the first."""
+    return next(iter(past_figures(row, 1)), None)
+
+
+def past_figures(row: JudgementList, most: int = MOST_PAST) -> list[PastFigures]:
     """Return the figures of a list over time, the latest first."""
     done = JudgementRun.list_id == row.id, JudgementRun.state == State.DONE, JudgementRun.proposal.is_(None)
     query = select(JudgementRun).where(*done).order_by(JudgementRun.finished_at.desc(), JudgementRun.id)
-    found = ((run, _interval_of(run.report)) for run in db.session.scalars(query.limit(MOST_PAST)))
+    found = ((run, _interval_of(run.report)) for run in db.session.scalars(query.limit(most)))
     return [
         PastFigures(run.finished_at or run.created_at, ndcg, len(run.report["each"])) for run, ndcg in found if ndcg
     ]
