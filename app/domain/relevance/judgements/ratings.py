@@ -64,6 +64,15 @@ def rated_searches(row: JudgementList, only: Collection[int] | None = None) -> l
     return [search for search in searches if search.is_answerable]
 
 
+def grades_of(row: JudgementList, search_id: int) -> dict[str, float]:
+    """Return the combined rating of each rated product of a search, by SKU."""
+    columns = select(ProductRating.sku, ProductRating.rating).where(ProductRating.search_id == search_id)
+    by_sku: dict[str, list[int]] = defaultdict(list)
+    for sku, rating in db.session.execute(columns):
+        by_sku[sku].append(rating)
+    return {sku: Combination(row.combination).of(each) for sku, each in by_sku.items()}
+
+
 def queries_of(row: JudgementList) -> list[tuple[int, str]]:
     """Return (id, words) of all searches of a list, in the order of their ids."""
     query = select(JudgedSearch.id, JudgedSearch.query).where(JudgedSearch.list_id == row.id)

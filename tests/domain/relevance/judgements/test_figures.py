@@ -7,10 +7,10 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import insert, update
 
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
-from app.domain.relevance.judgements import figures, guard, lists, ratings, runs
+from app.domain.relevance.judgements import figures, guard, lists, ratings, runs, table
 from app.domain.relevance.judgements.measures import ndcg
 from app.domain.relevance.previews import preview_change
 from app.domain.relevance.proposals import Proposal, RankingProposal, RuleProposal, SynonymProposal, TermsProposal
@@ -26,6 +26,8 @@ from app.domain.shared.problems import Invalid, NotFound
 from app.domain.work.context import read_afresh
 from app.extensions import db
 from app.transaction import transaction
+from bench import catalogue, judging
+from bench.measuring import build
 from tests import searching
 from tests.domain.relevance.judgements.rated_shop import (
     author_of,
@@ -36,6 +38,7 @@ from tests.domain.relevance.judgements.rated_shop import (
     search_id,
 )
 from tests.domain.relevance.trials.preview_shop import product_id, save_rule, save_synonym, shop
+from tests.surroundings import relevance_data
 
 pytestmark = pytest.mark.usefixtures("context")
 MUGS = {"mug": {"MUG-1": 1, "MUG-2": 3}}
@@ -267,3 +270,33 @@ def test_without_a_live_index_nothing_is_blocked(indexing: SearchContext) -> Non
     indexing.engine.forget(site_id)
     _rename_unnoticed(site_id, "JUG-1")
     assert _rebuilt(indexing, site_id) is None
+
+
+# Real data
+
+
+@pytest.mark.timeout(1200)  # A slow machine, and another test beside it.
+def test_the_ratings_of_a_real_shop_come_to_the_figures_of_the_benchmark(indexing: SearchContext) -> None:
+    documents = list(catalogue.documents())
+    with transaction():
+        site_id = searching.add_site().id
+        columns = {"site_id": site_id, "price": 1, "created_at": searching.WHEN, "updated_at": searching.WHEN}
+        rows = [columns | {"sku": one.id, "seo_name": one.id, "name": one.name[:200]} for one in documents]
+        db.session.execute(insert(Product), rows)
+    build(indexing.engine, documents, site_id)
+    expected = judging.judge(lambda words, count: _first(indexing, site_id, words, count))
+    list_id = make_list(indexing, site_id)
+    text = (relevance_data() / "ratings_completed.csv").read_text()
+    report = table.preview(site_id, list_id, text)
+    assert (report.count("added"), report.count("refused")) == (2_117, 0)
+    with transaction():
+        table.apply(author_of(indexing, site_id), list_id, text, report.digest)
+    found = computed(indexing, site_id, list_id)
+    assert found.ndcg is not None and found.searches == len(expected)
+    assert found.ndcg.mean == pytest.approx(sum(one.ndcg for one in expected) / len(expected), abs=1e-9)
+    assert round(found.ndcg.mean, 3) >= 0.89, "the goal of the benchmark"
+
+
+def _first(indexing: SearchContext, site_id: int, words: str, count: int) -> list[str]:
+    request = searching.SearchRequest(words=words, per_page=count)
+    return [hit.id for hit in indexing.engine.search(site_id, searching.IndexName.PRODUCTS, request).hits]
