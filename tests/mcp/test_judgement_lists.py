@@ -66,7 +66,10 @@ def test_ratings_with_a_problem_are_refused_as_a_whole(app: Flask, agent: Agent,
     assert _stored(app) == [("", 3)]
 
 
-def test_figures_are_computed_and_read(app: Flask, agent: Agent, ids: dict[str, Any], indexing: SearchContext) -> None:
+def test_figures_are_computed_and_read(
+    app: Flask, agent: Agent, ids: dict[str, Any], site_id: int, indexing: SearchContext
+) -> None:
+    add_tents(app, site_id)
     named = {"listId": ids["listId"]}
     assert agent.call(TOOL, action="figures", **named).body["figures"] == []
     assert agent.call(TOOL, action="compute", **named).body["state"] == "waiting"

@@ -282,7 +282,7 @@ def test_the_ratings_of_a_real_shop_come_to_the_figures_of_the_benchmark(indexin
         site_id = searching.add_site().id
         columns = {"site_id": site_id, "price": 1, "created_at": searching.WHEN, "updated_at": searching.WHEN}
         rows = [columns | {"sku": one.id, "seo_name": one.id, "name": one.name[:200]} for one in documents]
-        db.session.execute(insert(Product), rows)
+        db.session.execute(insert(Product), rows, execution_options=INDEXED_SEPARATELY)
     build(indexing.engine, documents, site_id)
     expected = judging.judge(lambda words, count: _first(indexing, site_id, words, count))
     list_id = make_list(indexing, site_id)
