@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 
 from app.domain.catalogue.models import Product
 from app.domain.relevance.judgements.lists import list_of, note_ratings, search_of
@@ -154,8 +154,10 @@ class RaterSummary:
 
 def raters_of(list_id: int) -> list[RaterSummary]:
     """Return who rated, those with the most ratings first."""
-    counted = select(ProductRating.rater, func.count()).join(JudgedSearch, JudgedSearch.id == ProductRating.search_id)
-    grouped = counted.where(JudgedSearch.list_id == list_id).group_by(ProductRating.rater_id, ProductRating.rater)
+    by_user = func.coalesce(ProductRating.rater_id, 0), case((ProductRating.rater_id.is_(None), ProductRating.rater))
+    counted = select(func.max(ProductRating.rater), func.count())
+    of_list = counted.join(JudgedSearch, JudgedSearch.id == ProductRating.search_id)
+    grouped = of_list.where(JudgedSearch.list_id == list_id).group_by(*by_user)
     rows = [RaterSummary(name, ratings) for name, ratings in db.session.execute(grouped)]
     return sorted(rows, key=lambda one: (-one.ratings, one.name))
 
