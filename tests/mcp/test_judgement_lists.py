@@ -79,6 +79,18 @@ def test_figures_are_computed_and_read(
     assert (body["state"], len(body["figures"]), body["isCurrent"]) == ("done", 1, True)
 
 
+def test_a_dry_run_of_a_rule_says_what_it_does_to_the_list(app: Flask, agent: Agent, site_id: int) -> None:
+    add_tents(app, site_id)
+    with app.app_context(), transaction():
+        made = make_judgement_list(db.session.get_one(Site, site_id), name="Top", in_previews=True)
+        make_judged_search(made, "tent", {"U-1": 3})
+    pinned = {"term": "tent", "products": ["U-1"], "position": 1, "dryRun": True}
+    preview = agent.call("manageProductRanking", action="pin", **pinned).body["preview"]
+    assert preview["judgement"] == (
+        "NDCG@10 of “Top”: 0.000 to 1.000, 1 better, 0 worse, 0 unchanged, not significant."
+    )
+
+
 def test_a_list_of_another_site_is_not_found(app: Flask, agent: Agent) -> None:
     with app.app_context(), transaction():
         theirs = make_judgement_list(make_site("other.localhost"))

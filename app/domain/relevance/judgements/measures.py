@@ -20,6 +20,7 @@ LABELS: Mapping[int, str] = {0: "Wrong", 1: "Fair", 2: "Good", 3: "Exactly right
 RESAMPLES, SEED = 5_000, 2026
 MOST_DRAWN = 1_000_000  # Values of all resamples together, which take a tenth of a second.
 FEWEST_RESAMPLES = 200
+FEWEST_MOVED = 6  # Of fewer searches even all may become better by chance, in more than one case of twenty.
 NOTHING_CHANGES = 1e-9  # Differences below it come from the order of additions.
 
 
@@ -57,7 +58,8 @@ class ChangeOfNdcg:
     @property
     def is_significant(self) -> bool:
         """Whether chance in the choice of the searches explains the difference in fewer than one case in twenty."""
-        return self.difference.low > 0 or self.difference.high < 0
+        is_one_sided = self.difference.low > 0 or self.difference.high < 0
+        return is_one_sided and self.better + self.worse >= FEWEST_MOVED
 
     @property
     def sentence(self) -> str:

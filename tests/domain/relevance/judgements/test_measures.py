@@ -79,6 +79,11 @@ def test_one_search_of_forty_is_chance() -> None:
     assert not found.is_significant and found.sentence.endswith("not significant")
 
 
+def test_a_few_searches_prove_nothing_though_all_become_better() -> None:
+    assert not compare_ndcgs(dict.fromkeys(range(5), 0.5), dict.fromkeys(range(5), 0.9)).is_significant
+    assert compare_ndcgs(dict.fromkeys(range(6), 0.5), dict.fromkeys(range(6), 0.9)).is_significant
+
+
 def test_where_nothing_changes_there_is_no_verdict() -> None:
     found = compare_ndcgs({1: 0.5, 2: 0.7}, {1: 0.5})
     assert found == ChangeOfNdcg(0.6, 0.6, Interval(0, 0, 0), 0, 0, 2)
