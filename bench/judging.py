@@ -1,7 +1,7 @@
 """Judge an engine by rated queries: NDCG@10, the same over rated products alone, and what nobody has rated.
 
-The gain of a rating is 2^rating - 1; products that nobody rated gain nothing. That punishes an engine for what it finds
-and nobody had looked at, which the condensed figure does not: it leaves unrated products out before it takes ten.
+The figures are those of judgement lists. Products that nobody rated gain nothing. That punishes an engine for what it
+finds and nobody had looked at, which the condensed figure does not: it leaves unrated products out before it takes ten.
 """
 
 from __future__ import annotations
@@ -9,15 +9,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import log2
 
+from app.domain.relevance.judgements.measures import DEPTH, SEED, mean_with_interval, ndcg
 from bench.catalogue import ratings
 
-DEPTH = 10
 COMPLETED, SECOND = "completed", "second"  # Rated queries to choose on, one half of them, and those to report on only.
 CONDENSED_DEPTH = 200  # Results that are looked through for ten rated ones.
-RESAMPLES = 5_000
-SEED = 2026
 
 Search = Callable[[str, int], list[str]]
 """The ids of the first products that an engine finds for words, at most so many."""
@@ -60,15 +57,6 @@ def _judgement(query: str, found: Sequence[str], grades: Grades) -> Judgement:
     )
 
 
-def ndcg(found: Sequence[str], grades: Grades) -> float:
-    ideal = sorted(grades.values(), reverse=True)[:DEPTH]
-    return _gain([grades.get(id, 0) for id in found[:DEPTH]]) / _gain(ideal)
-
-
-def _gain(grades: Sequence[int]) -> float:
-    return sum((2**grade - 1) / log2(place + 2) for place, grade in enumerate(grades))
-
-
 def rated_queries(name: str = COMPLETED) -> dict[str, dict[str, int]]:
     """Queries with at least one product that answers."""
     return {query: grades for query, grades in ratings(name).items() if any(grades.values())}
@@ -79,10 +67,6 @@ def halves() -> tuple[frozenset[str], frozenset[str]]:
     queries = sorted(rated_queries())
     random.Random(SEED).shuffle(queries)
     return frozenset(queries[: len(queries) // 2]), frozenset(queries[len(queries) // 2 :])
-
-
-def mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +84,5 @@ class Difference:
 
 def difference(ours: Sequence[Judgement], theirs: Sequence[Judgement]) -> Difference:
     """Compare two engines on the same queries."""
-    each = [one.ndcg - other.ndcg for one, other in zip(ours, theirs, strict=True)]
-    chance = random.Random(SEED)
-    resampled = sorted(mean(chance.choices(each, k=len(each))) for _ in range(RESAMPLES))
-    return Difference(mean(each), resampled[int(0.025 * RESAMPLES)], resampled[int(0.975 * RESAMPLES)])
+    found = mean_with_interval([one.ndcg - other.ndcg for one, other in zip(ours, theirs, strict=True)])
+    return Difference(found.mean, found.low, found.high)

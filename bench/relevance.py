@@ -17,23 +17,11 @@ from pathlib import Path
 
 from app.adapters.sentence_model import installed_model
 from app.adapters.whoosh import WhooshEngine
+from app.domain.relevance.judgements.measures import DEPTH, SEED, mean, ndcg
 from app.domain.search.engine import IndexDocument, SearchRequest
 from app.domain.search.ranking.scoring import phrases
 from bench.catalogue import coarser_icecat, documents, icecat, queries
-from bench.judging import (
-    COMPLETED,
-    DEPTH,
-    SECOND,
-    SEED,
-    Judgement,
-    Search,
-    difference,
-    halves,
-    judge,
-    mean,
-    ndcg,
-    rated_queries,
-)
+from bench.judging import COMPLETED, SECOND, Judgement, Search, difference, halves, judge, rated_queries
 from bench.measuring import PRODUCTS, QUERIES, SITE, Yardstick, at_least, at_most, build, heading, run, workspace
 from bench.rivals import Tantivy, WhooshDefaults
 

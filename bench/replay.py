@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from app.adapters.whoosh import WhooshEngine
-from app.domain.relevance.previews import Trial
 from app.domain.relevance.proposals import Proposal, RuleProposal, SynonymProposal, TermsProposal, apply_proposal
 from app.domain.relevance.replays import BETWEEN_NOTES
+from app.domain.relevance.trials import Trial
 from app.domain.search.engine import IndexDocument, SearchRequest, Upsert
 from app.domain.search.serving.plan import Served
 from app.domain.search.serving.rules import Rule

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from types import MappingProxyType
 
 from app.domain.bundles.models import BundleRun
 from app.domain.catalogue.models import Collection, Page, PictureUpload, Product, Variant
@@ -15,7 +17,16 @@ from app.domain.merchandising.models import Node
 from app.domain.orders.models import Order, OrderLine
 from app.domain.pos.models import PosAgent, PosCashMovement, PosLocation, PosRefund, PosSession, PosTransaction
 from app.domain.pos.states import PAID_STATUSES
-from app.domain.relevance.models import GoldenSearch, SearchReplay, SearchRule, Synonym
+from app.domain.relevance.models import (
+    GoldenSearch,
+    JudgedSearch,
+    JudgementList,
+    JudgementRun,
+    ProductRating,
+    SearchReplay,
+    SearchRule,
+    Synonym,
+)
 from app.domain.relevance.synonym_definition import fingerprint
 from app.domain.search.models import RebuildRun
 from app.domain.search.serving.rules import normalized_term
@@ -198,6 +209,31 @@ def make_comparison(site: Site, **more: object) -> RankingComparison:
     baseline = {"soldOut": "as-is", "sales": "none", "newness": "none", "stock": "none"}
     fields = {"proposal": {"kind": "ranking", **ranking}, "baseline": baseline, "share": 100, "started_at": WHEN} | more
     return _kept(RankingComparison(**({"site_id": site.id, "last_day": WHEN.date()} | fields)))
+
+
+def make_judgement_list(site: Site, **more: object) -> JudgementList:
+    fields = {"name": f"List {next(_numbers)}", "updated_by": "tests"} | more
+    return _kept(JudgementList(site_id=site.id, created_at=WHEN, updated_at=WHEN, **fields))
+
+
+def make_judged_search(
+    of: JudgementList, query: str, ratings: Mapping[str, int] = MappingProxyType({})
+) -> JudgedSearch:
+    """With ratings by SKU, as from a file."""
+    search = JudgedSearch(site_id=of.site_id, list_id=of.id, query=query, normalized_query=normalized_term(query))
+    db.session.add(search)
+    db.session.flush()
+    for sku, rating in ratings.items():
+        db.session.add(
+            ProductRating(site_id=of.site_id, search_id=search.id, sku=sku, rating=rating, rated_at=WHEN, rater="")
+        )
+    db.session.flush()
+    return search
+
+
+def make_judgement_run(of: JudgementList, **more: object) -> JudgementRun:
+    fields = {"state": "done", "requested_by": "tests", "created_at": WHEN, "finished_at": WHEN} | more
+    return _kept(JudgementRun(id=f"judgement-{next(_numbers)}", site_id=of.site_id, list_id=of.id, **fields))
 
 
 def make_replay(site: Site, **more: object) -> SearchReplay:

@@ -29,6 +29,7 @@ JOBS = {  # Every job and its queue.
     "relevance:check_golden_searches": "default",
     "relevance:learn": "default",
     "relevance:replay": "default",
+    "relevance:judge": "builds",
     "relevance:suggest_synonyms": "builds",
     "catalogue:work_off_tasks": "default",
     "catalogue:prepare_picture": "builds",

@@ -17,6 +17,7 @@ from flask.cli import AppGroup, with_appcontext
 from app.cli.command import REFUSED, chosen_site, command_author, reports_refusals, with_site
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.relevance import golden, overview
+from app.domain.relevance.judgements import guard
 from app.domain.relevance.overview import run_summary
 from app.domain.search.engine import EngineState
 from app.domain.search.index import reconcile, runs
@@ -137,7 +138,8 @@ def finished_run(site_id: int, run_id: str) -> RebuildRun:
     expired here, since there may be no scheduler to do it."""
     context = work_context()
     while True:
-        rebuild(context, run_id, examine=partial(golden.hold_back, context))
+        examine, judge = partial(golden.hold_back, context), partial(guard.hold_back, context)
+        rebuild(context, run_id, examine=examine, judge=judge)
         context.commit(lambda: leases.release_dead(runs.REBUILD, context.clock, context.locks))
         context.commit(lambda: runs.expire_runs(context.clock, context.engine))
         read_afresh()

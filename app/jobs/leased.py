@@ -20,6 +20,7 @@ from app.domain.pos.journal_mails import JOURNAL_MAIL
 from app.domain.pos.receipts import RECEIPT_MAIL
 from app.domain.pos.reconciliation.checks import PAYMENT_CHECKS
 from app.domain.pos.reconciliation.nightly import RECONCILIATION
+from app.domain.relevance.judgements.runs import JUDGEMENT
 from app.domain.relevance.replays import REPLAY
 from app.domain.relevance.synonym_suggestions import SUGGESTIONS
 from app.domain.search.index import runs
@@ -81,6 +82,7 @@ LEASED_JOBS = {
         LeasedJob(SUGGESTIONS, "relevance:suggest_synonyms", "suggestions of site {}", relevance.suggest_synonyms),
         LeasedJob(UPLOAD_WORK, "catalogue:prepare_picture", "picture {}", catalogue.prepare_picture),
         LeasedJob(REPLAY, "relevance:replay", "replay {}", relevance.replay),
+        LeasedJob(JUDGEMENT, "relevance:judge", "figures of a judgement list {}", relevance.judge),
         LeasedJob(SITEMAP, "seo:build_sitemap", "sitemap {}", seo.build_sitemap),
         LeasedJob(PAYMENT_CHECKS, "pos:check_payments", "open payments of site {}", pos.check_payments),
         LeasedJob(RECONCILIATION, "pos:reconcile", "reconciliation {}", pos.reconcile),

@@ -20,6 +20,7 @@ from app.domain.pos.journal_mails import JOURNAL_MAIL
 from app.domain.pos.receipts import RECEIPT_MAIL
 from app.domain.pos.reconciliation.nightly import RECONCILIATION
 from app.domain.relevance import learning, synonym_suggestions
+from app.domain.relevance.judgements.runs import JUDGEMENT
 from app.domain.relevance.replays import REPLAY
 from app.domain.retention import clock_trust
 from app.domain.retention.clock_trust import ClockReading, MeasuredTime
@@ -57,6 +58,7 @@ RETENTIONS: tuple[Retention, ...] = (
     leases.retention(JOURNAL_MAIL, "mails of the journal"),
     leases.retention(ORDER_MAIL, "mails about orders"),
     leases.retention(REPLAY, "replays"),
+    leases.retention(JUDGEMENT, "figures of judgement lists"),
     leases.retention(SITE_CHECK, "site checks", is_superseded()),
     leases.retention(UPLOAD_WORK, "uploads of pictures"),
     leases.retention(SITEMAP, "builds of sitemaps"),

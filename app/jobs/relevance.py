@@ -12,6 +12,7 @@ import structlog
 
 from app.domain.relevance import golden, learning, ranking_comparisons, replays, synonym_suggestions
 from app.domain.relevance.golden import CheckState
+from app.domain.relevance.judgements import runs as judgement_runs
 from app.domain.relevance.learning import learn_site, learning_mode, store_study, study_counts
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.serving.plan import LearningMode
@@ -144,6 +145,11 @@ def learn_at_once(site_id: int) -> None:
 
 def replay(replay_id: str) -> bool:
     return replays.replay(work_context(), replay_id)
+
+
+def judge(run_id: str) -> bool:
+    """Compute the figures of a judgement list."""
+    return judgement_runs.run_judgement(work_context(), run_id)
 
 
 def suggest_synonyms(site_id: int) -> None:

@@ -9,6 +9,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.relevance import golden, publishing
+from app.domain.relevance.judgements import guard
 from app.domain.search.events import ConfigurationSaved
 from app.domain.search.index import healing, outbox
 from app.domain.search.index import rebuild as rebuilding
@@ -33,9 +34,11 @@ def apply_outbox(site_id: int) -> bool:
 
 
 def rebuild(run_id: str) -> bool:
-    """Rebuild; golden searches that the new index would break block it, where the site wants that."""
+    """Rebuild; golden searches that the new index would break block it, and judgement lists whose figures it lowers,
+    where the site wants that."""
     context = work_context()
-    return rebuilding.rebuild(context, run_id, examine=partial(golden.hold_back, context))
+    examine, judge = partial(golden.hold_back, context), partial(guard.hold_back, context)
+    return rebuilding.rebuild(context, run_id, examine=examine, judge=judge)
 
 
 def make_first_index(site_id: int) -> None:

@@ -84,6 +84,10 @@ class PreviewShape(Answer):
 
     searches: list[ComparisonShape]
     note: str
+    judgement: str | None = Field(
+        default=None,
+        description="What the change does to the judgement list that the shop judges previews by; null without one.",
+    )
 
 
 def rule_shape(rule: SearchRule, state: ServedConfiguration | None, now: datetime) -> RuleShape:
@@ -97,7 +101,10 @@ def preview(site_id: int, proposal: Proposal) -> PreviewShape:
         tried = preview_change(ports.search_engine(), ports.clock(), site_id, proposal)
     except SearchUnavailable as unavailable:
         return PreviewShape(searches=[], note=unavailable.message)
-    return PreviewShape(searches=[_comparison(each) for each in tried.comparisons], note=tried.note)
+    judgement = tried.judgement.sentence if tried.judgement is not None else None
+    return PreviewShape(
+        searches=[_comparison(each) for each in tried.comparisons], note=tried.note, judgement=judgement
+    )
 
 
 def _comparison(comparison: Comparison) -> ComparisonShape:

@@ -192,6 +192,22 @@ PREVIEWS: Rows = {
     ("POST", "/admin/search/golden/check"): STAFF,
     ("POST", "/admin/search/golden/<golden_id>"): STAFF,
     ("POST", "/admin/search/golden/<golden_id>/delete"): STAFF,
+    ("GET", "/admin/search/judgements"): STAFF,
+    ("POST", "/admin/search/judgements"): STAFF,
+    ("GET", "/admin/search/judgements/<judgement_list_id>"): STAFF,
+    ("POST", "/admin/search/judgements/<judgement_list_id>"): STAFF,
+    ("POST", "/admin/search/judgements/<judgement_list_id>/delete"): STAFF,
+    ("POST", "/admin/search/judgements/<judgement_list_id>/candidate"): STAFF,
+    ("POST", "/admin/search/judgements/<judgement_list_id>/runs"): STAFF,
+    ("GET", "/admin/search/judgements/<judgement_list_id>/runs/<judgement_run_id>"): STAFF,
+    ("POST", "/admin/search/judgements/<judgement_list_id>/searches"): STAFF,
+    ("GET", "/admin/search/judgements/<judgement_list_id>/searches/<judged_search_id>"): STAFF,
+    ("POST", "/admin/search/judgements/<judgement_list_id>/searches/<judged_search_id>"): STAFF,
+    ("POST", "/admin/search/judgements/<judgement_list_id>/searches/<judged_search_id>/delete"): STAFF,
+    ("GET", "/admin/search/judgements/<judgement_list_id>/export.csv"): STAFF,
+    ("GET", "/admin/search/judgements/<judgement_list_id>/import"): STAFF,
+    ("POST", "/admin/search/judgements/<judgement_list_id>/import"): STAFF,
+    ("POST", "/admin/search/judgements/<judgement_list_id>/import/apply"): STAFF,
 }
 
 TERMS = "/admin/search/terms"

@@ -26,6 +26,9 @@ from tests.factories import (
     make_comparison,
     make_device,
     make_golden,
+    make_judged_search,
+    make_judgement_list,
+    make_judgement_run,
     make_location,
     make_order,
     make_page,
@@ -76,6 +79,9 @@ RECORDS = (
     "upload_id",
     "golden_id",
     "comparison_id",
+    "judgement_list_id",
+    "judged_search_id",
+    "judgement_run_id",
     "synonym_id",
     "rule_id",
     "entry_id",
@@ -198,6 +204,7 @@ def _records(site: Site) -> dict[str, str]:
     node = Node(site_id=site.id, tree_id=tree.id, name="All", slug="all", path="all", updated_at=WHEN)
     db.session.add(node)
     db.session.flush()
+    judgements = make_judgement_list(site)
     return {
         "site_id": str(site.id),
         "product_id": str(product.id),
@@ -219,6 +226,9 @@ def _records(site: Site) -> dict[str, str]:
         "replay_id": make_replay(site).id,
         "golden_id": str(make_golden(site, product.sku).id),
         "comparison_id": str(make_comparison(site).id),
+        "judgement_list_id": str(judgements.id),
+        "judged_search_id": str(make_judged_search(judgements, "mug", {product.sku: 3}).id),
+        "judgement_run_id": make_judgement_run(judgements).id,
         "entry_id": str(_change_of_search(site)),
         "synonym_id": str(make_synonym(site).id),
         "user_id": str(member.id),

@@ -28,6 +28,8 @@ from app.domain.pos.reconciliation import nightly
 from app.domain.pos.reconciliation.checks import PAYMENT_CHECKS
 from app.domain.pos.reconciliation.nightly import RECONCILIATION
 from app.domain.relevance import replays, synonym_suggestions
+from app.domain.relevance.judgements import runs as judgement_runs
+from app.domain.relevance.judgements.runs import JUDGEMENT
 from app.domain.relevance.proposals import SynonymProposal
 from app.domain.relevance.replays import REPLAY
 from app.domain.relevance.synonym_suggestions import SUGGESTIONS
@@ -51,7 +53,14 @@ from app.extensions import db
 from app.jobs.scheduler import Scheduler
 from app.ports import images, machine_id
 from app.transaction import transaction
-from tests.factories import make_agent, make_location, make_transaction, make_user
+from tests.factories import (
+    make_agent,
+    make_judged_search,
+    make_judgement_list,
+    make_location,
+    make_transaction,
+    make_user,
+)
 from tests.searching import add_product
 
 A_PICTURE = b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")  # A GIF of one pixel.
@@ -86,6 +95,13 @@ def mail_journal(_context: SearchContext, author: Author) -> None:
     change_settings(author.site_id, {"posJournalMail": "ada@books.test"})
     sale = journal.append(author.clock, author.site_id, MoneyEvent(EntryType.SALE, author.now()))
     journal_mails.request_mail(author, sale)
+
+
+def compute_figures(_context: SearchContext, author: Author) -> None:
+    site = db.session.get_one(Site, author.site_id)
+    judgements = make_judgement_list(site)
+    make_judged_search(judgements, "mug", {"MUG-1": 3})
+    judgement_runs.request(author, judgements.id)
 
 
 def mail_about_order(_context: SearchContext, author: Author) -> None:
@@ -123,6 +139,7 @@ EXAMPLES = {
             job_is_per_site=True,
         ),
         Example(REPLAY, lambda _, author: replays.request(author, CHANGE)),
+        Example(JUDGEMENT, compute_figures),
         Example(UPLOAD_WORK, upload_picture),
         Example(SITEMAP, lambda _, author: builds.request_build(author, machine_id())),
         Example(

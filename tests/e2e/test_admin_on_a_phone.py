@@ -18,6 +18,7 @@ PAGES = (
     "/admin/search/ranking/new?term=kettle",
     "/admin/search/test?q=kettle",
     "/admin/search/golden",
+    "/admin/search/judgements",
     "/admin/search/activity",
     "/admin/orders",
     "/admin/settings/search",

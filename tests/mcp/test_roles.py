@@ -23,6 +23,7 @@ from tests.mcp.agent import Agent, token_for
 MANAGERS = frozenset({Role.MERCHANDISER, Role.ADMIN, Role.SUPERADMIN})
 # A call of each tool with arguments that are refused only after the permission, and the roles that get so far.
 MATRIX: dict[str, tuple[dict[str, Any], frozenset[Role]]] = {
+    "judgementLists": ({"action": "lists"}, MANAGERS),
     "manageProductRanking": ({"action": "remove", "term": "none"}, MANAGERS),
     "manageProductSearchTerms": ({"action": "get", "product": "none"}, MANAGERS),
     "manageProductTaxonomy": ({"action": "get", "product": "none"}, MANAGERS),

@@ -33,6 +33,7 @@ PAGES_OF_JOBS = {
     "rebuild": SEARCH,
     "reconcile": SEARCH,
     "replay": SEARCH,
+    "judgement": ("admin.judgement_lists", "Open Judgement lists"),
     "suggest": SYNONYMS,
     "suggestions": SYNONYMS,
     "task": ("admin.taxonomies_list", "Open Taxonomy"),

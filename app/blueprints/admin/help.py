@@ -50,6 +50,7 @@ PARTS = {
     "/admin/search/test": Help("guide", "test-a-search", "testing a search"),
     "/admin/search/golden": Help("guide", "golden-searches", "golden searches"),
     "/admin/search/comparisons": Help("guide", "comparisons", "comparing rankings"),
+    "/admin/search/judgements": Help("guide", "judgement-lists", "judgement lists"),
     "/admin/search/learning": Help("guide", "learning-from-clicks", "learning from clicks"),
     "/admin/search/activity": Help("guide", "activity-of-search", "undoing changes of search"),
     "/admin/settings/search": Help("guide", "search-settings", "the settings of search"),

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from app.domain.bundles.archive import MEDIA, BundleTarget, open_target, write_document, write_rows
 from app.domain.bundles.content_files import COLLECTIONS, PAGES, content_rows
 from app.domain.bundles.import_task import Watch, unwatched
+from app.domain.bundles.judgements_file import judgements_document
 from app.domain.bundles.merchandising_file import trees_document
 from app.domain.bundles.parts import EVERYTHING, Part, is_chosen
 from app.domain.bundles.pos_file import pos_document
@@ -34,6 +35,7 @@ DOCUMENTS: Mapping[str, Callable[[int, frozenset[Part]], Any]] = {
     "synonyms.json": lambda site_id, _: synonyms_document(site_id),
     "rules.json": lambda site_id, _: rules_document(site_id),
     "goldens.json": lambda site_id, _: goldens_document(site_id),
+    "judgements.json": lambda site_id, _: judgements_document(site_id),
     "pos.json": lambda site_id, _: pos_document(site_id),
 }
 COUNTED = {
@@ -41,6 +43,7 @@ COUNTED = {
     "synonyms.json": "synonyms",
     "rules.json": "rules",
     "goldens.json": "golden searches",
+    "judgements.json": "judgement lists",
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from app.domain.bundles.archive import MEDIA, Bundle, open_bundle
 from app.domain.bundles.content_files import COLLECTIONS, PAGES, import_content
 from app.domain.bundles.import_task import ImportTask, Transaction, Watch, unwatched
+from app.domain.bundles.judgements_file import import_judgements
 from app.domain.bundles.merchandising_file import import_orders, import_trees
 from app.domain.bundles.parts import EVERYTHING, FILES, Importer, Part, is_chosen
 from app.domain.bundles.pos_file import import_pos
@@ -33,6 +34,7 @@ DOCUMENTS: Mapping[str, str | type] = {
     "synonyms.json": list,
     "rules.json": list,
     "goldens.json": list,
+    "judgements.json": list,
     "pos.json": dict,
 }
 ROWS = ("products.jsonl", "collections.jsonl", "pages.jsonl")
@@ -144,6 +146,7 @@ def _import_parts(task: ImportTask, chosen: Collection[str]) -> None:
     import_synonyms(task)
     import_rules(task)
     import_goldens(task)
+    import_judgements(task)
     if task.report.of("products").added + task.report.of("products").changed > REBUILD_ADVISED:
         task.report.note(ADVICE if task.importer.user_id is None else FOLLOWED)
     if task.report.changes and not task.dry_run:

@@ -60,6 +60,9 @@ COLUMNS: Mapping[str, Columns] = {
     "job_failures": Columns(none="job"),
     "job_runs": Columns(none="job errors report"),
     "job_slots": Columns(none="job"),
+    "judged_searches": Columns(none="query normalized_query"),
+    "judgement_lists": Columns(actor="updated_by", none="name combination candidate"),
+    "judgement_runs": _leased(none="id proposal depends_on report"),
     "learned_searches": Columns(none="word learned"),
     "machines": Columns(none="id name release engine database pictures"),
     "merchandising_nodes": Columns(
@@ -116,6 +119,7 @@ COLUMNS: Mapping[str, Columns] = {
     ),
     "product_attribute_values": Columns(none="attribute_id value"),
     "product_images": Columns(none="file alt"),
+    "product_ratings": Columns(actor="rater", none="sku"),
     "product_sales": Columns(),
     "products": Columns(
         none=f"sku name manufacturer description upc search_terms taxonomy_level_id taxonomy_attributes "

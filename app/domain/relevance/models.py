@@ -1,5 +1,5 @@
-"""Tables of search relevance: synonyms and their suggestions, search rules, replays, golden searches, and what was
-learned from clicks."""
+"""Tables of search relevance: synonyms and their suggestions, search rules, replays, golden searches, judgement lists,
+and what was learned from clicks."""
 
 from __future__ import annotations
 
@@ -188,6 +188,87 @@ class GoldenSearch(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_by: Mapped[str] = mapped_column(String(100))
+
+
+class JudgementList(Base):
+    """Searches with rated products. `combination` says how the ratings of several people become one, `in_previews`
+    whether previews of changes are judged by the list, which one of a site may be; a rebuild by which its NDCG falls by
+    more than `largest_drop` thousandths is blocked. `pool_size` is how many products of an order are shown to be
+    rated; those of `candidate`, a proposal as JSON, are shown beside those of today. `ratings_version` counts the
+    changes of searches and ratings, `revision` those of everything else."""
+
+    __tablename__ = "judgement_lists"
+    __table_args__ = (
+        UniqueConstraint("site_id", "name"),
+        CheckConstraint("combination in ('mean', 'median')", name="combination_known"),
+        NEVER_REUSED,
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(String(100))
+    combination: Mapped[str] = mapped_column(String(8), default="mean")
+    in_previews: Mapped[bool] = mapped_column(default=False)
+    largest_drop: Mapped[int | None]
+    pool_size: Mapped[int] = mapped_column(default=10)
+    candidate: Mapped[dict[str, Any] | None] = mapped_column(JsonValue)
+    ratings_version: Mapped[int] = mapped_column(default=1)
+    revision: Mapped[int] = mapped_column(default=1)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    updated_by: Mapped[str] = mapped_column(String(100))
+
+
+class JudgedSearch(Base):
+    """A search of a judgement list."""
+
+    __tablename__ = "judged_searches"
+    __table_args__ = (UniqueConstraint("list_id", "normalized_query"), NEVER_REUSED)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
+    list_id: Mapped[int] = mapped_column(ForeignKey("judgement_lists.id", ondelete="CASCADE"))
+    query: Mapped[str] = mapped_column(String(200))
+    normalized_query: Mapped[str] = mapped_column(String(200))
+
+
+class ProductRating(Base):
+    """How well a product answers a search, from 0 to 3, by one rater. Ratings from files have no `rater_id`, and
+    `rater` is empty; so is `rater_id` once the user is gone."""
+
+    __tablename__ = "product_ratings"
+    __table_args__ = (
+        UniqueConstraint("search_id", "sku", "rater_id"),
+        CheckConstraint("rating between 0 and 3", name="rating_known"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
+    search_id: Mapped[int] = mapped_column(ForeignKey("judged_searches.id", ondelete="CASCADE"))
+    sku: Mapped[str] = mapped_column(String(64))
+    rater_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
+    rater: Mapped[str] = mapped_column(String(100), default="")
+    rating: Mapped[int]
+    rated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class JudgementRun(LeasedWork, Base):
+    """The NDCG of every search of a list, computed in the background: as things are, or before and after the change
+    `proposal` that is not saved. `depends_on` names the state of index, configuration and ratings that it is of."""
+
+    __tablename__ = "judgement_runs"
+    queue = "builds"
+    __table_args__ = (
+        Index(None, "list_id", "created_at"),
+        Index(None, "site_id"),
+        state_known(),
+    )
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    list_id: Mapped[int] = mapped_column(ForeignKey("judgement_lists.id", ondelete="CASCADE"))
+    proposal: Mapped[dict[str, Any] | None] = mapped_column(JsonValue)
+    depends_on: Mapped[str] = mapped_column(String(64), default="")
+    report: Mapped[dict[str, Any]] = mapped_column(JsonValue, default=dict)
 
 
 class LearnedWord(Base):

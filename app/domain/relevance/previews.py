@@ -1,15 +1,9 @@
-"""Previews of unsaved changes: searches answered as things are and as they would be.
-
-Synonyms, rules and ranking settings are values, so the changed serving configuration is made and given to the same
-search. Search terms are in the index: there the product's document is made with the proposed terms and searched in a
-private copy of the index (SearchEngine.trial), exactly as if it had been saved. Neither side has the changes of other
-saves that still wait for the index.
-"""
+"""Previews of unsaved changes: searches answered as things are and as they would be, and how much better or worse the
+judgement list says that is."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -17,37 +11,26 @@ from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue.models import Product
-from app.domain.catalogue.product_rules import add_to_terms, is_in_stock
-from app.domain.relevance.comparison import Comparison, compare
+from app.domain.catalogue.product_rules import is_in_stock
+from app.domain.relevance.comparison import Comparison
+from app.domain.relevance.judgements.changes import PreviewJudgement, judge_change
 from app.domain.relevance.proposals import (
     Proposal,
     RuleProposal,
     TermsProposal,
-    apply_proposal,
     complete_removal,
     describe,
-    preview_moment,
     searches_of,
 )
-from app.domain.search.engine import (
-    Change,
-    IndexName,
-    SearchEngine,
-    Searching,
-    SearchRequest,
-    TrialsUnsupported,
-    Upsert,
-)
-from app.domain.search.index.documents import product_documents
+from app.domain.relevance.trials import Trial, start_trial
+from app.domain.search.engine import SearchEngine, Searching, SearchRequest
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving.configuration import served as served_now
-from app.domain.search.serving.interleaved import are_alike
 from app.domain.search.serving.plan import Served, plan
-from app.domain.search.serving.query import FirstTen, first_tens, search_products
+from app.domain.search.serving.query import search_products
 from app.domain.search.serving.rules import Rule
 from app.domain.search_statistics.counting.queries import site_today, top_words
 from app.domain.shared.clock import Clock
-from app.domain.shared.records import existing
 from app.extensions import db
 
 LONGEST_SEARCH = 200
@@ -55,63 +38,17 @@ POPULAR_DAYS, MOST_POPULAR = 30, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """A change on trial. `now` is the moment as of which both sides are searched."""
-
-    site_id: int
-    engine: SearchEngine
-    changed_engine: Searching
-    served: Served
-    changed: Served
-    now: datetime
-
-    def compare(self, searches: Sequence[str]) -> list[Comparison]:
-        """Return the comparison of each search. Raises SearchUnavailable, as `before` and `after` do."""
-        sides = zip(searches, self.before(searches), self.after(searches), strict=True)
-        return [compare(words, before, after) for words, before, after in sides]
-
-    def before(self, searches: Sequence[str]) -> list[FirstTen]:
-        return first_tens(self.engine, self.site_id, searches, self.served, self.now)
-
-    def after(self, searches: Sequence[str]) -> list[FirstTen]:
-        return first_tens(self.changed_engine, self.site_id, searches, self.changed, self.now)
-
-    def plans_alike(self, words: str) -> bool:
-        """Whether the plan of a search orders it as it is."""
-        return are_alike(*(plan(words, served, self.now) for served in (self.served, self.changed)))
-
-
-@dataclass(frozen=True, slots=True)
 class Preview:
     """The effects of a change on the searches that it is about. `as_of` is the moment searched, set where it is not
-    now; `note` says what of the change has no effect, and why."""
+    now; `note` says what of the change has no effect, and why; `judgement` is by the site's list for previews, None
+    without one."""
 
     proposal: Proposal
     summary: str
     comparisons: tuple[Comparison, ...]
     as_of: datetime | None = None
     note: str = ""
-
-
-@contextmanager
-def start_trial(engine: SearchEngine, site_id: int, proposal: Proposal, now: datetime) -> Iterator[Trial]:
-    """Yield the trial of a proposal, for as long as the engine holds its changes. Raises NotFound for a product that is
-    not of this site, SearchUnavailable and TrialsUnsupported."""
-    served = served_now(site_id)
-    with ExitStack() as stack:
-        changed_engine: Searching = engine
-        if isinstance(proposal, TermsProposal):
-            if not engine.supports_trials:
-                raise TrialsUnsupported
-            query = select(Product.search_terms).where(Product.site_id == site_id, Product.id == proposal.product_id)
-            known = existing(db.session.scalar(query), "There is no such product on this site.")
-            terms = tuple(add_to_terms(known, proposal.terms) if proposal.add else proposal.terms)
-            documents = product_documents(site_id, {proposal.product_id})  # None where shoppers do not see the product.
-            changes: list[Change] = [Upsert(replace(document, terms=terms)) for document in documents]
-            changed_engine = stack.enter_context(engine.trial(site_id, IndexName.PRODUCTS, changes))
-        yield Trial(
-            site_id, engine, changed_engine, served, apply_proposal(served, proposal), preview_moment(proposal, now)
-        )
+    judgement: PreviewJudgement | None = None
 
 
 def preview_change(engine: SearchEngine, clock: Clock, site_id: int, proposal: Proposal, query: str = "") -> Preview:
@@ -126,8 +63,9 @@ def preview_change(engine: SearchEngine, clock: Clock, site_id: int, proposal: P
     with start_trial(engine, site_id, whole, now) as trial:
         comparisons = tuple(trial.compare(searches))
         notes = (_unplaced_note(trial, whole), _idle_note(trial, whole))
+        judgement = judge_change(trial)
     as_of = trial.now if trial.now > now else None
-    return Preview(whole, describe(whole), comparisons, as_of, " ".join(filter(None, notes)))
+    return Preview(whole, describe(whole), comparisons, as_of, " ".join(filter(None, notes)), judgement)
 
 
 def _unplaced_note(trial: Trial, proposal: Proposal) -> str:

@@ -15,8 +15,8 @@ from sqlalchemy import select
 from app.domain.relevance import proposals
 from app.domain.relevance.comparison import ReplayReport, Touched, compare, read_report
 from app.domain.relevance.models import SearchReplay
-from app.domain.relevance.previews import Trial, start_trial
 from app.domain.relevance.proposals import Proposal, TermsProposal
+from app.domain.relevance.trials import Trial, start_trial
 from app.domain.search.engine import SearchContext
 from app.domain.search_statistics.counting.queries import site_today, top_words
 from app.domain.shared.author import Author

@@ -51,7 +51,8 @@ class RebuildRun(LeasedWork, Base):
 
     `generations` names, by index, the generation that was live before the swap and the one that replaced it:
     `{"products": {"before": "gen-3", "after": "gen-4"}}`; "after" is missing until the swap is known to be done.
-    `taxonomy_id` is the taxonomy that was active when it began; `blocked`: its index failed golden searches.
+    `taxonomy_id` is the taxonomy that was active when it began; `blocked`: its index failed golden searches or a
+    judgement list.
     `for_model` names the sentence model for whose vectors the shop itself requested the run, made or not.
     `queued_scope` is rebuilt right after this run: what it does not bring of the request with which `queued_by` joined.
     """

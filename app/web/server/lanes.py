@@ -61,6 +61,7 @@ BULK = Lane(
         r"POST /admin/pos/journal/export\Z",
         rf"{ANY} /admin/search/analytics/.*[.]csv\Z",
         f"{ANY} /admin/search/[^/]+/(?:import|export)",
+        rf"{ANY} /admin/search/judgements/[0-9]+/(?:import|export)",
         r"POST /admin/search/(?:try|terms/try)\Z",
         rf"{ANY} /admin/search/test\Z",
         rf"{ANY} /admin/catalogue/taxonomy/tasks/[^/]+/lost\Z",

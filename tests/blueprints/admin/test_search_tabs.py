@@ -12,7 +12,14 @@ from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
-from tests.factories import make_product, make_replay, make_rule, make_synonym
+from tests.factories import (
+    make_judged_search,
+    make_judgement_list,
+    make_product,
+    make_replay,
+    make_rule,
+    make_synonym,
+)
 from tests.page_client import Reading
 
 SECTION = "/admin/search"
@@ -35,7 +42,10 @@ def ids(app: Flask, shop: Merchandiser) -> dict[str, object]:
     with app.app_context(), transaction():
         site = db.session.get_one(Site, shop.site_id)
         rule = {"kind": "rule", "remove": False, "term": "mug", "boosts": ["A-1"]}
+        judgements = make_judgement_list(site)
         return {
+            "judgements": judgements.id,
+            "judged": make_judged_search(judgements, "mug").id,
             "rule": make_rule(site).id,
             "synonym": make_synonym(site).id,
             "product": make_product(site, "A-1", search_terms=["mug"]).id,
@@ -54,6 +64,9 @@ def ids(app: Flask, shop: Merchandiser) -> dict[str, object]:
         ("/synonyms/{synonym}", "/synonyms"),
         ("/synonyms/import", "/synonyms"),
         ("/golden", "/golden"),
+        ("/judgements/{judgements}", "/judgements"),
+        ("/judgements/{judgements}/searches/{judged}", "/judgements"),
+        ("/judgements/{judgements}/import", "/judgements"),
         ("/test", "/test"),
         ("/replays/{replay}", "/synonyms"),
         ("/replays/{replay_of_rule}", "/ranking"),

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app.domain.relevance.models import GoldenSearch, SearchRule, Synonym
+from app.domain.relevance.models import GoldenSearch, JudgedSearch, JudgementList, ProductRating, SearchRule, Synonym
 from app.domain.search.serving import configuration
 from app.domain.sites import sites
 from app.extensions import db
+from app.transaction import transaction
 from tests.domain.bundles.conftest import HOST, SITE, Take, product, refusals, write_bundle
 from tests.domain.bundles.test_round_trip import assert_comes_back
+from tests.factories import WHEN
 from tests.fakes.clock import StoppedClock
 
 PHONES = {"type": "ONE_WAY", "root": "phone", "synonyms": ["mobile", "cell phone"]}
@@ -37,6 +39,13 @@ WHOLE = {
     "synonyms": [PHONES, CUPS, WAITING | {"evidence": {"products": 12}}, REJECTED],
     "rules": [COAT, {"term": "returns", "redirectUrl": "/pages/returns"}],
     "goldens": [{"query": "rain coat", "sku": "T-1", "within": 3}, {"query": "tent", "sku": "T-2"}],
+    "judgements": [
+        {
+            "name": "Top",
+            "largestDrop": 20,
+            "searches": [{"query": "rain coat", "ratings": {"T-1": [3, 2], "T-2": [0]}}, {"query": "x", "ratings": {}}],
+        }
+    ],
 }
 
 
@@ -145,6 +154,39 @@ def test_bad_golden_searches_are_refused_with_their_places(take: Take):
     )
     assert counts(report, "golden searches") == {"added": 1, "refused": 4}
     assert [field for _, _, field in refusals(report)] == ["1/query", "2/sku", "3/within", "4"]
+
+
+def test_judgement_lists_come_in_once_and_keep_what_people_rated_meanwhile(take: Take):
+    assert counts(take(**WHOLE), "judgement lists") == {"added": 1}
+    assert counts(take(**WHOLE), "judgement lists") == {"unchanged": 1}
+    with transaction():
+        search_id = db.session.scalar(select(JudgedSearch.id).where(JudgedSearch.query == "rain coat"))
+        columns = {"site_id": sites.site_at(HOST).id, "search_id": search_id, "rated_at": WHEN}
+        db.session.add(ProductRating(sku="T-2", rater="Mia Moss", rating=1, **columns))
+    ratings = {"T-1": [1], "T-2": [0, 1]}
+    again = take(judgements=[{"name": "TOP", "searches": [{"query": "Rain COAT", "ratings": ratings}]}])
+    assert counts(again, "judgement lists") == {"changed": 1}
+    stored = db.session.execute(select(ProductRating.sku, ProductRating.rater, ProductRating.rating)).all()
+    assert sorted(map(tuple, stored)) == [("T-1", "", 1), ("T-2", "", 0), ("T-2", "Mia Moss", 1)]
+
+
+def test_bad_judgement_lists_are_refused_with_their_places(take: Take):
+    def judged(**grades: object) -> dict[str, object]:
+        return {"name": "Top", "searches": [{"query": "tent", "ratings": grades}]}
+
+    bad = [
+        judged(**{"NO-7": [1]}),
+        judged(**{"T-1": [4]}),
+        judged(**{"T-1": 3}),
+        judged() | {"name": " "},
+        {"name": "x"},
+    ]
+    report = take(products=[product("T-1")], judgements=bad)
+    assert counts(report, "judgement lists") == {"refused": 5}
+    assert [field for _, _, field in refusals(report)] == [
+        "0/searches/0/ratings", "1/searches/0/ratings", "2/searches/0/ratings", "3/name", "4/searches",
+    ]  # fmt: skip
+    assert db.session.scalars(select(JudgementList)).all() == []
 
 
 def test_a_suggestion_that_a_site_rejected_stays_rejected(take: Take):

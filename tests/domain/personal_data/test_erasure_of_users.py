@@ -11,6 +11,7 @@ from app.domain.bundles import runs
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.parts import Part
 from app.domain.pos.models import PosAgent, PosTransaction
+from app.domain.relevance.models import ProductRating
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites import activity
@@ -19,7 +20,16 @@ from app.domain.sites.models import AuditEntry, User
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.personal_data.shop_of_sam import Shop, named
-from tests.factories import WHEN, make_device, make_golden, make_site, make_user, make_work_session
+from tests.factories import (
+    WHEN,
+    make_device,
+    make_golden,
+    make_judged_search,
+    make_judgement_list,
+    make_site,
+    make_user,
+    make_work_session,
+)
 
 
 def test_a_user_is_closed_and_the_activity_log_keeps_a_number(shop: Shop) -> None:
@@ -31,6 +41,10 @@ def test_a_user_is_closed_and_the_activity_log_keeps_a_number(shop: Shop) -> Non
         )
         activity.record(Author(shop.site_id, "Nia N.", shop.clock), "product.save", ("product", "2"), "Saved Cup")
         make_golden(shop.site(), "SKU-1", updated_by="Nia Nettle")
+        judged = make_judged_search(make_judgement_list(shop.site(), updated_by="Nia Nettle"), "mug", {"SKU-1": 3})
+        db.session.query(ProductRating).filter_by(search_id=judged.id).update(
+            {"rater": "Nia Nettle", "rater_id": shop.nia}
+        )
     payment = shop.payment()
     shop.erase("nia@shop.test")
     assert not named("nia@shop", "nia n")
@@ -39,6 +53,8 @@ def test_a_user_is_closed_and_the_activity_log_keeps_a_number(shop: Shop) -> Non
     done = {entry.summary: entry.actor for entry in db.session.scalars(select(AuditEntry))}
     assert (done["Saved Mug"], done["Saved Cup"]) == (pseudonym, pseudonym)
     assert done[f"Changed {pseudonym}"] == "Mia Moss"
+    rated = db.session.scalars(select(ProductRating)).one()
+    assert (rated.rater, rated.rating) == (pseudonym, 3)
     assert db.session.get_one(PosTransaction, payment).agent.display_name == pseudonym
 
 

@@ -112,7 +112,7 @@ def search_table_import(words_table: str) -> AnyResponse:
 def search_table_import_look(words_table: str) -> AnyResponse:
     """Preview an import; nothing is written yet."""
     try:
-        text = _sent_text()
+        text = sent_table()
         return _page(words_table, text, TABLES[words_table].preview(current_user.site_id, text))
     except Invalid as invalid:
         return _page(words_table, request.form.get("table", ""), errors=FieldErrors(invalid))
@@ -137,7 +137,7 @@ def search_table_import_apply(words_table: str) -> AnyResponse:
     return redirect(url_for(table.page))
 
 
-def _sent_text() -> str:
+def sent_table() -> str:
     """Return the text of the file, or the pasted one. Raises Invalid."""
     file = request.files.get("file")
     if file is None or not file.filename:

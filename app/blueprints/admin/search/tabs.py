@@ -14,6 +14,7 @@ PAGES = (
     ("Merchandising trees", "admin.trees_list"),
     ("Test a search", "admin.search_test"),
     ("Golden searches", "admin.search_golden"),
+    ("Judgement lists", "admin.judgement_lists"),
     ("Activity", "admin.search_history"),
     ("Settings", "admin.search_settings"),
 )

@@ -49,7 +49,7 @@ def sent_proposal(time_zone: str) -> Proposal:
     if request.is_json:
         return proposals.read_proposal(request.get_json())
     if stored := request.form.get("proposal"):
-        return proposals.read_proposal(_parse_proposal(stored))
+        return read_sent_proposal(stored)
     kind = request.args.get("kind") or request.form.get("kind", "")
     readers: dict[str, Callable[[MultiDict[str, str], str], dict[str, Any]]] = {
         "synonym": _synonym_fields,
@@ -61,11 +61,13 @@ def sent_proposal(time_zone: str) -> Proposal:
     return proposals.read_proposal({"kind": kind, "remove": bool(request.form.get("remove")), **fields})
 
 
-def _parse_proposal(text: str) -> Any:
+def read_sent_proposal(text: str) -> Proposal:
+    """Read the JSON of a proposal from the field of a form. Raises Invalid."""
     try:
-        return strict_json.loads(text, MOST_MARKS)
+        sent = strict_json.loads(text, MOST_MARKS)
     except ValueError as error:
         raise Invalid.one("malformed_json", f"What is to be tried is not valid JSON: {error}", "#/proposal") from error
+    return proposals.read_proposal(sent)
 
 
 def _synonym_fields(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:
@@ -147,7 +149,10 @@ def _messages(error: Invalid | NotFound) -> list[str]:
 
 def _preview_json(tried: Preview) -> Response:
     items = [comparison_json(comparison) for comparison in tried.comparisons]
-    return jsonify({"proposal": as_json(tried.proposal), "note": tried.note or None, "items": items})
+    judgement = tried.judgement.as_json() if tried.judgement is not None else None
+    return jsonify(
+        {"proposal": as_json(tried.proposal), "note": tried.note or None, "judgement": judgement, "items": items}
+    )
 
 
 def _sent_query() -> str:

@@ -32,17 +32,22 @@ from app.extensions import db
 BETWEEN_NOTES = timedelta(seconds=1)
 
 Examine = Callable[[int, Generation, Collection[int]], str | None]
+Judge = Callable[[int, Generation], str | None]
 
 
 def rebuild(
-    context: SearchContext, run_id: str, lease: timedelta | None = None, examine: Examine | None = None
+    context: SearchContext,
+    run_id: str,
+    lease: timedelta | None = None,
+    examine: Examine | None = None,
+    judge: Judge | None = None,
 ) -> bool:
     """Claim and do a waiting run. Return False when another worker has claimed it, before or on the way. The run
     stores how it ended; unexpected errors are raised as well. `examine` gets the site, its sealed index of products
     and the ids of products that change with the swap, and returns the reason why the index must not go live, or
-    None."""
+    None. `judge` does the same without those ids, and may take long: it is called before changes have to wait."""
     builder = context.commit(lambda: leases.claim(REBUILD, context.clock, RebuildRun.id == run_id, lease=lease))
-    return builder is not None and perform(context, builder, _Rebuild(context, builder, examine).run)
+    return builder is not None and perform(context, builder, _Rebuild(context, builder, examine, judge).run)
 
 
 @dataclass(slots=True)
@@ -72,6 +77,7 @@ class _Rebuild:
     context: SearchContext
     builder: Claim[RebuildRun]
     examine: Examine | None = None
+    judge: Judge | None = None
     written: int = 0
     noted_at: datetime | None = None
     refusals: Refusals = field(default_factory=Refusals)
@@ -87,6 +93,8 @@ class _Rebuild:
             built = [self._build(index, stack) for index in self._indexes()]
             for each in built:
                 self._prepare(each)
+            for each in built:
+                self._judge(each)
             for each in built:
                 stack.enter_context(self.context.engine.exclusive(self.builder.site_id, each.index))
             self._publish(built)
@@ -177,10 +185,22 @@ class _Rebuild:
     def _examine(self, index: IndexName, generation: Generation, late: list[outbox.Waiting]) -> None:
         """Raise Conflict with the reason of `examine` for which the new index must not go live. Skipped where there is
         no live index that could be kept."""
-        if self.examine is None or index is not IndexName.PRODUCTS or self._live(index) is None:
+        if self.examine is None or not self._may_be_kept(index):
             return
         changing = {entry.record_id for entry in late if entry.kind == PRODUCT}
-        if reason := self.examine(self.builder.site_id, generation, changing):
+        self._block(self.examine(self.builder.site_id, generation, changing))
+
+    def _judge(self, built: _Built) -> None:
+        """Do the same with the reason of `judge`."""
+        if self.judge is not None and self._may_be_kept(built.index):
+            read_afresh()
+            self._block(self.judge(self.builder.site_id, built.generation))
+
+    def _may_be_kept(self, index: IndexName) -> bool:
+        return index is IndexName.PRODUCTS and self._live(index) is not None
+
+    def _block(self, reason: str | None) -> None:
+        if reason:
             self._note(blocked=True)
             raise Conflict(reason)
 

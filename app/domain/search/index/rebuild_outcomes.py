@@ -97,7 +97,7 @@ def pause_after(failures: int) -> timedelta:
 @dataclass(frozen=True, slots=True)
 class RunSummary(WorkSummary):
     """`aftermath` says what shoppers search with after a run that failed; `was_blocked`: its index failed golden
-    searches; `queue_note` says what is rebuilt right after it."""
+    searches or a judgement list; `queue_note` says what is rebuilt right after it."""
 
     scope_name: str
     queue_note: str | None
