@@ -29,6 +29,7 @@ from app.domain.relevance.proposals import (
     preview_moment,
     searches_of,
 )
+from app.domain.relevance.rule_levels import with_level_names
 from app.domain.search.engine import (
     Change,
     IndexName,
@@ -79,7 +80,7 @@ class Trial:
         """Whether the rule, the synonyms, the ranking and what was learned for a search stay as they are."""
         before, after = (plan(words, served, self.now) for served in (self.served, self.changed))
         return all(
-            getattr(before, name) == getattr(after, name) for name in ("rule", "expansion", "ranking", "learned")
+            getattr(before, name) == getattr(after, name) for name in ("rules", "expansion", "ranking", "learned")
         )
 
 
@@ -102,6 +103,8 @@ def start_trial(engine: SearchEngine, site_id: int, proposal: Proposal, now: dat
     served = served_now(site_id)
     with ExitStack() as stack:
         changed_engine: Searching = engine
+        if isinstance(proposal, RuleProposal):
+            proposal = replace(proposal, rule=with_level_names(site_id, [proposal.rule])[0])
         if isinstance(proposal, TermsProposal):
             if not engine.supports_trials:
                 raise TrialsUnsupported
@@ -201,7 +204,7 @@ def skus_not_found(
     boosted, those that it finds come first. Raises SearchUnavailable."""
     if not skus or not term.strip():
         return ()
-    boosted = replace(plan(term, served, now, redirects=False), rule=Rule(term=term, boosts=tuple(skus)))
+    boosted = replace(plan(term, served, now, redirects=False), rules=(Rule(term=term, boosts=tuple(skus)),))
     request = SearchRequest(words=term, per_page=len(skus))
     hits = search_products(engine, site_id, request, boosted, served.stop_words).result.hits
     found = {hit.card.get("sku") for hit in hits}
