@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from app.domain.search.serving.product_groups import GroupNames, ProductGroup, describe_group
 from app.domain.search.serving.rule_set import RuleSet
 from app.domain.search.serving.rules import (
     LONGEST_PATH,
@@ -232,6 +233,19 @@ def rule_label(rule: Rule | SearchRule) -> str:
     return f"{meets.get(Match(rule.match), 'rule')} “{rule.term}”"
 
 
+def overlapping(rule: Rule, rules: RuleSet) -> list[Rule]:
+    """Return the other rules that apply to some of the same searches, as far as terms and levels show it, by
+    precedence. Dates and switches are passed over."""
+    own = RuleSet.of([rule])
+    levels = set(rule.level_names)
+    found = {one.id: one for term in rule.terms for one in rules.matching(term)}
+    for one in rules.rules:
+        if any(own.matching(term) for term in one.terms) or levels.intersection(one.level_names):
+            found[one.id] = one
+    found.pop(rule.id, None)
+    return sorted(found.values(), key=lambda one: one.precedence)
+
+
 class RuleState(StrEnum):
     """The state of a rule by its switch and its dates, whether or not it is served as it is saved."""
 
@@ -251,17 +265,25 @@ def state_of(rule: Rule | SearchRule, now: datetime) -> RuleState:
     return RuleState.LIVE
 
 
-def rule_effects(rule: Rule | SearchRule) -> list[str]:
-    """Return the effects of the rule, such as "3 pinned" and "redirect to /c/sale", each as a text."""
+def rule_effects(rule: Rule | SearchRule, names: GroupNames | None = None) -> list[str]:
+    """Return the effects of the rule, such as "3 pinned" and "redirect to /c/sale", each as a text. With `names` groups
+    are described by their conditions, else counted."""
     placed = (("pinned", rule.pins), ("boosted", rule.boosts), ("buried", rule.buries))
     parts = [f"{len(products)} {word}" for word, products in placed if products]
     grouped = (("boosted", rule.boost_groups), ("buried", rule.bury_groups))
-    parts += [f"{numbered(len(groups), 'group')} {word}" for word, groups in grouped if groups]
+    if names is None:
+        parts += [f"{numbered(len(groups), 'group')} {word}" for word, groups in grouped if groups]
+    else:
+        parts += [f"{word}: {describe_group(_as_group(one), names)}" for word, groups in grouped for one in groups]
     if rule.redirect_url:
         parts.insert(0, f"redirect to {rule.redirect_url}")
     if rule.banner:
         parts.append("banner")
     return parts
+
+
+def _as_group(stored: ProductGroup | Mapping[str, Any]) -> ProductGroup:
+    return stored if isinstance(stored, ProductGroup) else ProductGroup.of_json(stored)
 
 
 def deletion_effects(rule: Rule | SearchRule, now: datetime) -> list[str]:

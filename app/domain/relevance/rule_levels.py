@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import select
 
 from app.domain.relevance.models import SearchRule
 from app.domain.search.serving import configuration
+from app.domain.search.serving.product_groups import GroupNames
 from app.domain.search.serving.rules import Rule
+from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.products.panel import path_label
 from app.domain.taxonomy.taxonomies import active_tree
 from app.domain.taxonomy.tree import AttributeType, TaxonomyTree
@@ -37,9 +39,52 @@ def with_values(tree: TaxonomyTree) -> dict[str, str]:
     return {id: first.name for id, first in definitions if first.type is not AttributeType.NUMBER}
 
 
-def level_labels(tree: TaxonomyTree) -> dict[str, str]:
-    """Return the way to each level, as in "Garden › Tools", by its id."""
-    return {id: path_label(tree, id) for id in tree.levels}
+@dataclass(frozen=True, slots=True)
+class RuleChoices:
+    """What an editor of rules offers: levels by their labels and attributes by their names, each by its id, and the
+    currency of prices."""
+
+    levels: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    currency: str = "gbp"
+
+    @classmethod
+    def of(cls, tree: TaxonomyTree, currency: str) -> RuleChoices:
+        return cls({id: path_label(tree, id) for id in tree.levels}, with_values(tree), currency)
+
+    @property
+    def names(self) -> GroupNames:
+        return GroupNames(self.levels, self.attributes, self.currency)
+
+    def level_label(self, level_id: str) -> str:
+        return _label_of(self.levels, level_id)
+
+    def level_id(self, label: str) -> str:
+        return _id_of(self.levels, label)
+
+    def attribute_label(self, attribute_id: str) -> str:
+        return _label_of(self.attributes, attribute_id)
+
+    def attribute_id(self, label: str) -> str:
+        return _id_of(self.attributes, label)
+
+
+def _label_of(labels: Mapping[str, str], id: str) -> str:
+    """Return the label of an id; the id itself where no label, or one of several ids, would not lead back to it."""
+    label = labels.get(id, id)
+    return label if "=" not in label and _id_of(labels, label) == id else id
+
+
+def _id_of(labels: Mapping[str, str], text: str) -> str:
+    """Return the id that a text means, as the id or as the label of one alone; the text itself where it means none."""
+    if text in labels:
+        return text
+    meant = [id for id, label in labels.items() if label.casefold() == text.casefold()]
+    return meant[0] if len(meant) == 1 else text
+
+
+def rule_choices(site_id: int) -> RuleChoices:
+    return RuleChoices.of(active_tree(site_id), currency_of(site_id))
 
 
 def republish_names(site_id: int) -> None:

@@ -5,6 +5,7 @@ Call the use cases in a transaction; what they save is served once it is publish
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -29,8 +30,9 @@ from app.domain.relevance.rule_definition import (
     rule_label,
     state_of,
 )
-from app.domain.relevance.rule_levels import with_values
+from app.domain.relevance.rule_levels import with_level_names, with_values
 from app.domain.search.serving import configuration
+from app.domain.search.serving.rule_set import RuleSet
 from app.domain.search.serving.rules import RULE, Rule, normalized_term, safe_redirect
 from app.domain.search.serving.term_index import Match
 from app.domain.shared.author import Author
@@ -153,11 +155,11 @@ def resume(author: Author, rule_id: int) -> SearchRule:
 
 
 def delete(author: Author, rule_id: int, revision: int) -> str:
-    """Delete a rule and return its term. Raises NotFound, StaleRevision."""
+    """Delete a rule and return its label. Raises NotFound, StaleRevision."""
     row = rule_of(author.site_id, rule_id, to_change=True, revision=revision)
-    term = row.term
-    _remove(author, row, "rule.delete", f"Deleted the {rule_label(row)}")
-    return term
+    label = rule_label(row)
+    _remove(author, row, "rule.delete", f"Deleted the {label}")
+    return label
 
 
 def records(site_id: int, ids: list[int]) -> dict[str, Record]:
@@ -332,12 +334,6 @@ class ListedRule:
     is_synced: bool
     applied: int | None
 
-    @property
-    def summary(self) -> str:
-        """The effects of the rule, in one line."""
-        text = ", ".join(rule_effects(self.rule))
-        return text[:1].upper() + text[1:]
-
     def is_in(self, narrowed: StateFilter) -> bool:
         if narrowed is StateFilter.UNSYNCED:
             return not self.is_synced
@@ -360,17 +356,28 @@ class RuleList:
     is_behind: bool
 
 
+def count_applied(rules: Iterable[Rule], applied: Mapping[str, int]) -> Counter[int | None]:
+    """Return how many searches each of the rules was for, by its id. `applied` counts the searches to which some rule
+    applied, by their words."""
+    known, counts = RuleSet.of(rules), Counter[int | None]()
+    for words, times in applied.items():
+        for rule in known.matching(words):
+            counts[rule.id] += times
+    return counts
+
+
 def find_rules(site_id: int, query: RuleQuery, now: datetime, applied: Mapping[str, int] | None = None) -> RuleList:
     """Return a page of rules, in two statements: a site has at most MOST_RULES. `applied` are searches by normalised
     term."""
     state = configuration.serving_state(site_id)
     stored = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id)).all()
+    counts = count_applied(with_level_names(site_id, (row.value for row in stored)), applied or {})
     wanted = query.words.strip().casefold()
     found = []
     for rule in stored:
         if wanted and not any(wanted in text.casefold() for text in rule.value.searched_texts):
             continue
-        times = applied.get(rule.normalized_term, 0) if applied is not None else None
+        times = counts[rule.id] if applied is not None else None
         row = ListedRule(rule, state_of(rule, now), configuration.is_live(rule, state), times)
         if row.is_in(query.narrowed):
             found.append(row)
