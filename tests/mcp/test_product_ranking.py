@@ -63,6 +63,12 @@ def test_each_step_changes_one_part_of_a_rule_and_leaves_the_rest(app: Flask, ag
         "startsAt": None,
         "endsAt": None,
         "note": "Autumn",
+        "match": "exact",
+        "otherTerms": [],
+        "levels": [],
+        "priority": 100,
+        "boostGroups": [],
+        "buryGroups": [],
     }
     assert entries(app) == [("rule.add", "MCP"), *[("rule.change", "MCP")] * 3]
     assert result.body["undo"].startswith("/admin/search/activity/")

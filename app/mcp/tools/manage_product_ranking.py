@@ -35,6 +35,7 @@ from app.mcp.tools.product_ranking import CATEGORY
 from app.web.permissions import Permission
 
 SHOWN_PAGES = 20
+Action = Literal["pin", "boost", "bury", "redirect", "banner", "set", "remove", "setLanding", "inheritLanding"]
 # The fields that an action may set besides: dates, the switch, then what is for the shop's staff.
 BESIDES = sorted(
     (field for field in fields_of(Rule) if field.argument),
@@ -58,33 +59,32 @@ class BannerArguments(Arguments):
 class RuleArguments(WriteArguments):
     """The arguments that change a rule."""
 
-    action: Literal["pin", "boost", "bury", "redirect", "banner", "set", "remove", "setLanding", "inheritLanding"] = (
-        Field(
-            description=(
-                "The first seven change the rule of the term, which is made where there is none; what they do not "
-                "name stays. pin (needs term and products, takes position): put products at fixed places. boost (needs "
-                "term and products): put them before the others. bury (needs term and products): put them last. redirect "
-                "(needs term and redirectUrl): lead the search to a page instead of results. banner (needs term and "
-                "banner): show a line above the results. set (needs term): set other fields alone. remove (needs term, takes part and products): take a part of the "
-                f"rule away, or all of it. All of these take match and revision, and the first six {', '.join(SETTABLE[1:-2])} and "
-                f"{SETTABLE[-2]}. setLanding (needs category and rules): give the category exactly these landing rules, in "
-                "the place of those it has; an empty list switches its landing pages off. inheritLanding (needs category): "
-                "let it take the rules of its tree."
-            )
+    action: Action = Field(
+        description=(
+            "The first seven change the rule of the term, which is made where there is none; what they do not "
+            "name stays. pin (needs term and products, takes position): put products at fixed places. boost (needs "
+            "term and products): put them before the others. bury (needs term and products): put them last. redirect "
+            "(needs term and redirectUrl): lead the search to a page instead of results. banner (needs term and "
+            "banner): show a line above the results. set (needs term): set other fields alone. remove (needs term, "
+            "takes part and products): take a part of the rule away, or all of it. All of these take match and "
+            f"revision, and the first six {', '.join(SETTABLE[1:-2])} and "
+            f"{SETTABLE[-2]}. setLanding (needs category and rules): give the category exactly these landing rules, in "
+            "the place of those it has; an empty list switches its landing pages off. inheritLanding (needs category): "
+            "let it take the rules of its tree."
         )
     )
     term: str | None = Field(
         default=None,
         description=(
             "The term: as match says, the rule applies when a shopper searches exactly this, whatever the case and "
-            f"spacing, or something that starts with or contains it. At most {LONGEST_TERM} characters. Example: “rain coat”."
+            f"spacing, or what starts with or contains it. At most {LONGEST_TERM} characters. Example: “rain coat”."
         ),
     )
     match: Literal["exact", "startsWith", "contains", "any"] = Field(
         default="exact",
         description=(
-            f"{MATCH_HELP} It belongs to the name of a rule: “exactly tent” and “contains tent” are two rules, and this "
-            "says which of them is changed."
+            f"{MATCH_HELP} It belongs to the name of a rule: “exactly tent” and “contains tent” are two rules, and "
+            "this says which of them is changed."
         ),
     )
     products: list[str] | None = Field(
@@ -167,8 +167,8 @@ class ManageRankingAnswer(Answer):
 def manage_product_ranking(call: Call, sent: ManageRankingArguments) -> ManageRankingAnswer:
     """Change what shoppers see first: the rule of one search (pinned, boosted and buried products, a redirect, a
     banner), or which values of a category have landing pages. Each call changes one part and leaves the rest. A rule
-    is for one search, or by match and levels for many; for words that mean the same use manageSynonyms, for a word that one product lacks
-    manageProductSearchTerms."""
+    is for one search, or by match and levels for many; for words that mean the same use manageSynonyms, for a word that
+    one product lacks manageProductSearchTerms."""
     if sent.action in LANDING:
         return _set_landing(call, sent)
     step = _remove(call, sent) if sent.action == "remove" else _place(call, sent)

@@ -28,6 +28,7 @@ from app.extensions import db
 STOP_WORDS = "search-stop-words"
 BY_MEANING = "search-by-meaning"
 LEVEL_NAMES = "levelNames"
+NEW_RULE = Rule("").as_json()
 FRESH = timedelta(seconds=1)
 
 
@@ -109,14 +110,17 @@ def read_snapshot(site_id: int, stop_words: frozenset[str] = frozenset()) -> Ser
 
 
 def rule_in_snapshot(rule: Rule) -> dict[str, Any]:
-    """Return a stored rule as the snapshot has it. The names of its levels stand there, so that a search needs no
-    taxonomy; a release that does not know them passes them over."""
+    """Return a stored rule as the snapshot has it: what differs from a new rule, since each process reads all rules at
+    every change. The names of its levels stand there, so that a search needs no taxonomy."""
+    written = rule.as_json(for_shoppers=True)
+    kept = {key: value for key, value in written.items() if value != NEW_RULE[key]}
     names = {LEVEL_NAMES: list(rule.level_names)} if rule.level_names else {}
-    return {"id": rule.id} | rule.as_json(for_shoppers=True) | names
+    return {"id": rule.id, "term": rule.term} | kept | names
 
 
 def rule_of_snapshot(stored: Mapping[str, Any]) -> Rule:
-    return replace(Rule.of_json(stored, stored["id"]), level_names=tuple(stored.get(LEVEL_NAMES, ())))
+    rule = Rule.of_json(stored, stored["id"])
+    return replace(rule, level_names=tuple(stored[LEVEL_NAMES])) if LEVEL_NAMES in stored else rule
 
 
 @dataclass(frozen=True, slots=True)

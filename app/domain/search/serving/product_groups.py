@@ -80,7 +80,11 @@ class ProductGroup:
             "newDays": self.new_days,
             "onSale": self.on_sale,
         }
-        return {name: value for name, value in conditions.items() if value not in (None, [], False)}
+        return {
+            name: value
+            for name, value in conditions.items()
+            if value is not None and value is not False and value != []
+        }
 
     def tidied(self) -> ProductGroup:
         attributes = ((one_line(id), _distinct(values)) for id, values in self.attributes)

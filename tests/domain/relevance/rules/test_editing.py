@@ -114,7 +114,7 @@ def test_pausing_asks_nothing_of_products_that_are_gone(site: Site, clock: Stopp
 def test_a_deleted_rule_is_gone_from_search_and_can_be_put_back_as_it_was(site: Site, clock: StoppedClock):
     rule_id = add(clock, site).id
     with transaction():
-        assert rules.delete(Author(site.id, MIA, clock), rule_id, 1) == "Rain Coat"
+        assert rules.delete(Author(site.id, MIA, clock), rule_id, 1) == "rule for “Rain Coat”"
     assert configuration.served(site.id).rules.find("rain coat", clock.now()) is None
     before = entries()[-1].before
     with transaction():
