@@ -81,13 +81,13 @@ def search_ranking() -> Answer:
 @bp.post(f"{RULE}/pause")
 @requires(Permission.MANAGE_SEARCH)
 def search_rule_pause(rule_id: int) -> Answer:
-    return _switch_rule(rule_id, "Paused the {}. Shoppers see the usual results in a moment.", pause=True)
+    return _switch_rule(rule_id, "Paused. Shoppers see the usual results for “{}” in a moment.", pause=True)
 
 
 @bp.post(f"{RULE}/resume")
 @requires(Permission.MANAGE_SEARCH)
 def search_rule_resume(rule_id: int) -> Answer:
-    return _switch_rule(rule_id, "Resumed the {}. It applies again in a moment.", pause=False)
+    return _switch_rule(rule_id, "Resumed. The rule for “{}” applies again in a moment.", pause=False)
 
 
 @bp.post(f"{RULE}/delete")
@@ -172,9 +172,9 @@ def _list_json(found: rules.RuleList) -> dict[str, object]:
 def _switch_rule(rule_id: int, message: str, pause: bool) -> Answer:
     act = rules.pause if pause else rules.resume
     with transaction():
-        label = rule_label(act(current_author(), rule_id))
+        term = act(current_author(), rule_id).term
     address = url_for("admin.search_ranking")
-    flash_undoable(message.format(label), "rule", rule_id, address)
+    flash_undoable(message.format(term), "rule", rule_id, address)
     if not wants_fragment():
         return redirect(address)
     return render_template(
