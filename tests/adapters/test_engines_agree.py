@@ -143,7 +143,7 @@ def groups_of_documents(chance: random.Random) -> tuple[PlacedGroup, ...]:
         {"values": (brand, level)},
         {"values": (colour,), "ranges": (price,)},
         {"ranges": (RangeFilter("createdAt", low=4),)},
-        {"lacking": (on_stock,)},
+        {"excluded": (on_stock,)},
         {"values": (ValueFilter("nothing", ("x",)),), "ranges": (RangeFilter("weight", high=1),)},
     )
     chosen = chance.sample(parts, chance.choice((0, 0, 1, 3)))

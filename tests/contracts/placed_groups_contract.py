@@ -61,8 +61,8 @@ class PlacedGroupsContract:
         assert set(found(pots, "pot", groups=(boosted(ranges=dear), buried(RED)))[:3]) == {"P7", "P8", "P9"}
 
     def test_a_group_of_what_lacks_a_value_is_what_is_sold_out(self, pots: SearchEngine) -> None:
-        assert set(found(pots, "pot", groups=(buried(lacking=(SOLD_OUT,)),))[:2]) == {"P7", "P8"}
-        assert found(pots, "pot", groups=(buried(lacking=(ValueFilter("nothing", ("x",)),)),)) == found(pots, "pot")
+        assert set(found(pots, "pot", groups=(buried(excluded=(SOLD_OUT,)),))[:2]) == {"P7", "P8"}
+        assert found(pots, "pot", groups=(buried(excluded=(ValueFilter("nothing", ("x",)),)),)) == found(pots, "pot")
 
     def test_what_a_request_names_by_its_id_goes_before_groups(self, pots: SearchEngine) -> None:
         groups = (boosted(BLUE), buried(RED))

@@ -51,7 +51,7 @@ class StoredDocument:
         return stored_number(self.source, name)
 
     def is_in(self, group: PlacedGroup) -> bool:
-        values = {one.name: stored_values(self.source, one.name) for one in (*group.values, *group.lacking)}
+        values = {one.name: stored_values(self.source, one.name) for one in (*group.values, *group.excluded)}
         numbers = {one.name: number for one in group.ranges if (number := self.number(one.name)) is not None}
         return group.holds(values, numbers)
 

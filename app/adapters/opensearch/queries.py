@@ -361,7 +361,7 @@ def _by_group(request: SearchRequest) -> list[Body]:
 
 
 def _group(group: PlacedGroup, tier: int) -> Body:
-    sides = [(wanted, False) for wanted in group.values] + [(wanted, True) for wanted in group.lacking]
+    sides = [(wanted, False) for wanted in group.values] + [(wanted, True) for wanted in group.excluded]
     values = [
         {"field": values_field(wanted.name), "values": list(wanted.values), "lacks": lacks} for wanted, lacks in sides
     ]

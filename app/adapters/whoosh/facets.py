@@ -176,7 +176,7 @@ def group_mask(view: View, group: PlacedGroup) -> Mask:
 
     def mask() -> Mask:
         masks = [*(filter_mask(view, f) for f in group.values), *(_range_mask(view, r) for r in group.ranges)]
-        masks += [~filter_mask(view, f) for f in group.lacking]
+        masks += [~filter_mask(view, f) for f in group.excluded]
         held = all_of(masks)
         return np.ones(view.size, np.bool_) if held is None else held
 

@@ -34,14 +34,14 @@ class RangeFilter:
 
 @dataclass(frozen=True, slots=True)
 class PlacedGroup:
-    """Documents that all of `values` and `ranges` keep and none of `lacking` does, placed together: boosted, else
+    """Documents that all of `values` and `ranges` keep and none of `excluded` does, placed together: boosted, else
     buried. A group without any condition holds every document."""
 
     is_boosted: bool
     values: tuple[ValueFilter, ...] = ()
     ranges: tuple[RangeFilter, ...] = ()
-    lacking: tuple[ValueFilter, ...] = ()
+    excluded: tuple[ValueFilter, ...] = ()
 
     def holds(self, values: Mapping[str, Sequence[str]], numbers: Mapping[str, float]) -> bool:
         is_kept = all(one.keeps(values) for one in self.values) and all(one.keeps(numbers) for one in self.ranges)
-        return is_kept and not any(one.keeps(values) for one in self.lacking)
+        return is_kept and not any(one.keeps(values) for one in self.excluded)
