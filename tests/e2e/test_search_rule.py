@@ -162,7 +162,7 @@ def test_a_group_is_boosted_for_every_search_that_contains_the_term(page: Page):
     expect(page.locator(".group-row")).to_have_count(1)
     expect(group.get_by_label("Price from")).to_have_value("1")
     expect(page.locator("#try")).to_contain_text("With the rule for searches that contain “lantern”")
-    page.keyboard.press("Control+Enter")
+    page.get_by_role("button", name="Add the rule").click()
     expect(page.get_by_text("Added the rule for searches that contain “lantern”.")).to_be_visible()
     page.goto("/admin/search/ranking")
     expect(page.get_by_text("Searches that contain “lantern”")).to_be_visible()
