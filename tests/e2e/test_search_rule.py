@@ -165,5 +165,5 @@ def test_a_group_is_boosted_for_every_search_that_contains_the_term(page: Page):
     page.get_by_role("button", name="Add the rule").click()
     expect(page.get_by_text("Added the rule for searches that contain “lantern”.")).to_be_visible()
     page.goto("/admin/search/ranking")
-    expect(page.get_by_text("Searches that contain “lantern”")).to_be_visible()
+    expect(page.get_by_text("Searches that contain “lantern”", exact=True)).to_be_visible()
     expect(page.get_by_text("Boosted: from £1.00, in stock")).to_be_visible()
