@@ -12,6 +12,7 @@ import structlog
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from app.domain.orders import lifecycle
+from app.domain.relevance.rule_levels import republish_names
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
 from app.domain.search.index.outbox import enqueue_products_of_levels
@@ -43,6 +44,7 @@ def follow_structure_save(event: StoredEvent) -> None:
     renamed levels again. Only products of the active taxonomy have a level."""
     if active_id(event.site_id) == event.payload["taxonomyId"]:
         tasks.request(Author(event.site_id, BY_ITSELF, clock()), tasks.Kind.RECOMPUTE, {})
+        republish_names(event.site_id)
         enqueue_products_of_levels(event.site_id, event.payload.get("renamedLevels", ()))
 
 
@@ -51,6 +53,7 @@ def rebuild_products(event: StoredEvent) -> None:
     read the products before, so one that begins afterwards is needed. Raises NotYet while another runs."""
     if search_engine().status(event.site_id, IndexName.PRODUCTS).state is EngineState.NOT_SET_UP:
         return
+    republish_names(event.site_id)
     author = Author(event.site_id, BY_ITSELF, clock())
     run, joined = runs.request_rebuild(author, search_engine(), worker_locks(), Scope.PRODUCTS)
     begins_later = run.state == State.WAITING and run.scope != Scope.CONTENT

@@ -32,7 +32,30 @@ class BannerShape(Answer):
     link_url: str | None
 
 
-SHAPES = {"pins": list[PinShape], "banner": BannerShape | None}
+class AttributeValuesShape(Answer):
+    id: str
+    values: list[str]
+
+
+class GroupShape(Answer):
+    """Products that meet all of the conditions that are set."""
+
+    manufacturers: list[str] = []
+    levels: list[str] = []
+    attributes: list[AttributeValuesShape] = []
+    price_from: int | None = None
+    price_to: int | None = None
+    stock: str | None = None
+    new_days: int | None = None
+    on_sale: bool = False
+
+
+SHAPES = {
+    "pins": list[PinShape],
+    "banner": BannerShape | None,
+    "boost_groups": list[GroupShape],
+    "bury_groups": list[GroupShape],
+}
 
 
 @answers_fields((field for field in fields_of(Rule) if field.is_served), SHAPES)

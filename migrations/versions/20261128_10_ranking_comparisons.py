@@ -1,7 +1,7 @@
 """Comparisons of rankings by what shoppers open, with daily counts of each side
 
 Revision: b41d7e90c2f5
-Follows: 9b4d6e0c27a3
+Follows: 5c1e7d20a9b4
 Date: 2026-11-28 17:40:00.000000+00:00
 """
 
@@ -12,7 +12,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "b41d7e90c2f5"
-down_revision = "9b4d6e0c27a3"
+down_revision = "5c1e7d20a9b4"
 branch_labels = None
 depends_on = None
 

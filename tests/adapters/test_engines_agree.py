@@ -23,6 +23,7 @@ from app.domain.search.engine import (
     IndexName,
     LearnedFactors,
     Pin,
+    PlacedGroup,
     RangeFilter,
     SearchEngine,
     SearchRequest,
@@ -126,10 +127,27 @@ def request(chance: random.Random) -> SearchRequest:
         pins=tuple(Pin(id, at) for id, at in zip(some(3), chance.sample(range(1, 25), 3), strict=False)),
         boosts=some(3),
         buries=some(3),
+        groups=groups_of_documents(chance),
         ranking=RankingSettings() if chance.random() < 0.5 else ranking(chance),
         day=chance.choice((0, 30)),
         learned=learned(chance, ids),
     )
+
+
+def groups_of_documents(chance: random.Random) -> tuple[PlacedGroup, ...]:
+    brand = ValueFilter("brand", tuple(chance.sample((*BRANDS, "Nobody"), 2)))
+    level, colour = ValueFilter("level", ("Bags",)), ValueFilter("colour", (chance.choice(COLOURS),))
+    on_stock, price = ValueFilter("inStock", ("true",)), RangeFilter("price", chance.choice((None, 3)), 6)
+    parts = (
+        {"values": (brand,)},
+        {"values": (brand, level)},
+        {"values": (colour,), "ranges": (price,)},
+        {"ranges": (RangeFilter("createdAt", low=4),)},
+        {"excluded": (on_stock,)},
+        {"values": (ValueFilter("nothing", ("x",)),), "ranges": (RangeFilter("weight", high=1),)},
+    )
+    chosen = chance.sample(parts, chance.choice((0, 0, 1, 3)))
+    return tuple(PlacedGroup(chance.random() < 0.6, **part) for part in chosen)  # type: ignore[arg-type]
 
 
 def learned(chance: random.Random, ids: list[str]) -> LearnedFactors:

@@ -13,13 +13,16 @@ from app.domain.search.engine import EngineState, IndexName, SearchEngine, Searc
 from tests.adapters.reference_engine import ReferenceEngine
 from tests.adapters.whoosh_catalogue import generation_directory
 from tests.contracts.meaning_contract import MeaningContract, model
+from tests.contracts.placed_groups_contract import PlacedGroupsContract
 from tests.contracts.ranking_contract import RankingContract
 from tests.contracts.search_engine_contract import SearchEngineContract
 from tests.contracts.taught_search_contract import TaughtSearchContract
 from tests.shared_node import engine_of, lose_files, own_settings
 
 
-class TestWhooshEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract):
+class TestWhooshEngine(
+    SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, PlacedGroupsContract
+):
     @pytest.fixture
     def engine(self, tmp_path: Path) -> SearchEngine:
         return WhooshEngine(tmp_path / "index")
@@ -37,7 +40,9 @@ class TestWhooshEngine(SearchEngineContract, TaughtSearchContract, MeaningContra
             os.truncate(segment, 100)
 
 
-class TestReferenceEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract):
+class TestReferenceEngine(
+    SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, PlacedGroupsContract
+):
     @pytest.fixture
     def engine(self) -> SearchEngine:
         return ReferenceEngine()
@@ -51,7 +56,9 @@ class TestReferenceEngine(SearchEngineContract, TaughtSearchContract, MeaningCon
         engine.damaged.update(engine.live)
 
 
-class TestOpenSearchEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract):
+class TestOpenSearchEngine(
+    SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, PlacedGroupsContract
+):
     @pytest.fixture
     def engine(self, opensearch_url: str, tmp_path: Path) -> Iterator[SearchEngine]:
         with own_settings(opensearch_url) as settings:

@@ -63,6 +63,12 @@ def test_each_step_changes_one_part_of_a_rule_and_leaves_the_rest(app: Flask, ag
         "startsAt": None,
         "endsAt": None,
         "note": "Autumn",
+        "match": "exact",
+        "otherTerms": [],
+        "levels": [],
+        "priority": 100,
+        "boostGroups": [],
+        "buryGroups": [],
     }
     assert entries(app) == [("rule.add", "MCP"), *[("rule.change", "MCP")] * 3]
     assert result.body["undo"].startswith("/admin/search/activity/")
@@ -231,3 +237,20 @@ def test_a_list_costs_the_same_statements_however_long_it_is(app: Flask, site_id
         counted.append(len([one for one in seen if one.startswith("SELECT")]))
     assert len(rules) == 22
     assert counted[0] == counted[1]
+
+
+def test_a_rule_by_condition_is_set_read_and_removed_beside_the_exact_one(app: Flask, agent: Agent) -> None:
+    agent.call(CHANGE, action="pin", term="tent", products=["T-1"])
+    group = {"manufacturers": ["Acme"], "stock": "in", "newDays": 30}
+    wide = {"term": "tent", "match": "contains"}
+    made = agent.call(CHANGE, action="set", **wide, boostGroups=[group], priority=5, otherTerms=["shelter"])
+    assert made.body["rule"]["boostGroups"][0]["manufacturers"] == ["Acme"]
+    assert (made.body["rule"]["match"], made.body["rule"]["priority"], made.body["ruleBefore"]) == ("contains", 5, None)
+    read = agent.call(READ, action="rules", term="Tent").body["rules"]
+    assert [(rule["match"], rule["otherTerms"]) for rule in read] == [("exact", []), ("contains", ["shelter"])]
+    refused = agent.call(CHANGE, action="set", **wide, buryGroups=[{"stock": "some"}, {"smell": "good"}])
+    assert refused.pointers == ["#/buryGroups/0/stock", "#/buryGroups/1/smell"]
+    tried = agent.call(CHANGE, action="set", **wide, buryGroups=[{"levels": ["nowhere"]}], dryRun=True)
+    assert tried.pointers == ["#/buryGroups/0/levels/0"]
+    agent.call(CHANGE, action="remove", **wide)
+    assert rule(app)["match"] == "exact"

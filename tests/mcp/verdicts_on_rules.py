@@ -75,7 +75,8 @@ def _state(_: int) -> Fields | None:
 DOORS = {"page": _page, "REST": _rest, "MCP": _tool}
 RULE, CHANGED = Subject(DOORS, _prepare, _state), Subject(DOORS, _prepare_one, _state)
 TENT = {"term": "tent"}
-KEPT = TENT | {"redirectUrl": "/", "enabled": True}
+USUAL = {"enabled": True, "match": "exact", "priority": 100}
+KEPT = TENT | {"redirectUrl": "/"} | USUAL
 NO_TIME = frozenset({"page"})  # Its times have no zone.
 
 
@@ -84,7 +85,7 @@ def _pinned(*skus: str, at: int) -> Fields:
 
 
 def _row(name: str, sent: Fields, says: tuple[str, ...] = (), after: Fields | None = None, **more: Any) -> Row:
-    stored = None if after is None else TENT | {"enabled": True} | after
+    stored = None if after is None else TENT | USUAL | after
     return Row(f"rule: {name}", RULE, TENT | sent, after is not None, stored, says, **more)
 
 

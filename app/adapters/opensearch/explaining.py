@@ -12,11 +12,11 @@ from typing import Any
 
 from app.adapters.opensearch import queries
 from app.adapters.opensearch.lookups import Lookups
-from app.adapters.opensearch.mapping import BETWEEN_LEVELS, MARKER, stored_number
+from app.adapters.opensearch.mapping import BETWEEN_LEVELS, MARKER, stored_number, stored_values
 from app.adapters.opensearch.matches import UnitMatch, match_together, match_words
 from app.adapters.opensearch.matching import Found
 from app.adapters.opensearch.ordering import WHOLE, Document, OrderedDocuments
-from app.domain.search.engine import Explanation, FieldMatch, ScorePart, SearchRequest, Sort
+from app.domain.search.engine import Explanation, FieldMatch, PlacedGroup, ScorePart, SearchRequest, Sort
 from app.domain.search.ranking import scoring
 from app.domain.search.ranking.parts import bonus_parts, readings, scaled_parts, unit_parts
 from app.domain.search.ranking.query import Query, completions
@@ -49,6 +49,11 @@ class StoredDocument:
 
     def number(self, name: str) -> float | None:
         return stored_number(self.source, name)
+
+    def is_in(self, group: PlacedGroup) -> bool:
+        values = {one.name: stored_values(self.source, one.name) for one in (*group.values, *group.excluded)}
+        numbers = {one.name: number for one in group.ranges if (number := self.number(one.name)) is not None}
+        return group.holds(values, numbers)
 
     @property
     def sells(self) -> bool:
@@ -94,8 +99,11 @@ class Explainer:
 
     def _placed(self, document: StoredDocument) -> str | None:
         request = self._request
-        is_last = request.ranking.sold_out_last and not document.sells and request.sort is Sort.RELEVANCE
-        return self._documents.placement.placed(document.source["id"]) or ("sold_out" if is_last else None)
+        is_by_relevance = request.sort is Sort.RELEVANCE
+        is_last = request.ranking.sold_out_last and not document.sells and is_by_relevance
+        group = next((one for one in request.groups if is_by_relevance and document.is_in(one)), None)
+        placed = self._documents.placement.placed(document.source["id"], group)
+        return placed or ("sold_out" if is_last else None)
 
     # Words
 

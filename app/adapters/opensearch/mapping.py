@@ -58,6 +58,12 @@ def numbers_field(name: str) -> str:
     return f"numbers.{_encoded(name)}"
 
 
+def stored_values(source: Mapping[str, Any], name: str) -> Sequence[str]:
+    """Return the values of a document under a name as they are stored."""
+    values: Sequence[str] = source["values"].get(_encoded(name), ())
+    return values
+
+
 def stored_number(source: Mapping[str, Any], name: str) -> float | None:
     """Return a number of a document as it is stored, None where it has none."""
     number: float | None = source["numbers"].get(_encoded(name))

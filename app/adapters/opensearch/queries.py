@@ -15,7 +15,7 @@ from typing import Any
 
 from app.adapters.opensearch.mapping import PRICE, Body, numbers_field, values_field
 from app.adapters.opensearch.matches import Holders, UnitMatch, Word, term
-from app.domain.search.engine import MOST_FACET_VALUES, RangeFilter, SearchRequest, Sort, ValueFilter
+from app.domain.search.engine import MOST_FACET_VALUES, PlacedGroup, RangeFilter, SearchRequest, Sort, ValueFilter
 from app.domain.search.ranking.query import Query
 from app.domain.search.ranking.scoring import (
     BEST_BY_WORDS,
@@ -34,6 +34,7 @@ from app.domain.search.ranking.scoring import (
     SECONDS_A_DAY,
     Phrase,
     demotion,
+    group_tiers,
 )
 from app.domain.search.ranking.spelling import NAMES_CONSULTED
 from app.domain.search.sentence_model import Vectors
@@ -80,6 +81,30 @@ for (tier in params.tiers) {{ if (_score >= tier) {{ points += {TIER}; }} }}
 return points;
 """
 _PLACE = "params.places.containsKey(doc['id'].value) ? params.places[doc['id'].value] : params.behind"
+_GROUP = """
+for (group in params.groups) {
+  boolean belongs = true;
+  for (wanted in group.values) {
+    boolean carries = false;
+    if (doc.containsKey(wanted.field)) {
+      for (value in doc[wanted.field]) { if (wanted.values.contains(value)) { carries = true; } }
+    }
+    if (carries == wanted.lacks) { belongs = false; }
+  }
+  for (wanted in group.ranges) {
+    if (!doc.containsKey(wanted.field) || doc[wanted.field].size() == 0) {
+      belongs = false;
+    } else {
+      double number = doc[wanted.field].value;
+      if ((wanted.low != null && number < wanted.low) || (wanted.high != null && number > wanted.high)) {
+        belongs = false;
+      }
+    }
+  }
+  if (belongs) { return group.tier; }
+}
+return params.ordinary;
+"""
 _TIER = "(params.full.contains(doc['id'].value) ? 0 : 2) + (doc['is_sold'].value ? 0 : 1)"
 
 
@@ -311,18 +336,37 @@ def order_of(request: SearchRequest, full: Sequence[str] | None, *, by_score: bo
         case Sort.NAME:
             return [{"name": "asc"}, tie]
         case Sort.RELEVANCE if by_score:
-            return [*_sold_out_behind(request, full), {"_score": "desc"}, tie]
+            return [*_by_group(request), *_sold_out_behind(request, full), {"_score": "desc"}, tie]
     first = {document_id: place for place, document_id in reversed(list(enumerate(request.first)))}
     led = [_by_script(_PLACE, {"places": first, "behind": len(request.first)})] if first else []
     behind = [{"is_sold": "desc"}] if request.ranking.sold_out_last else []
     newest = {numbers_field(CREATED): {"order": "desc", "missing": 0}}
-    return [*led, *behind, {"is_featured": "desc"}, newest, tie]
+    grouped = _by_group(request) if request.sort is Sort.RELEVANCE else []
+    return [*grouped, *led, *behind, {"is_featured": "desc"}, newest, tie]
 
 
 def _sold_out_behind(request: SearchRequest, full: Sequence[str] | None) -> list[Body]:
     if not request.ranking.sold_out_last:
         return []
     return [{"is_sold": "desc"}] if full is None else [_by_script(_TIER, {"full": list(full)})]
+
+
+def _by_group(request: SearchRequest) -> list[Body]:
+    """Return the key of the order by groups; none where the request has none."""
+    if not request.groups:
+        return []
+    tiers, ordinary = group_tiers(request.groups)
+    groups = [_group(group, tier) for group, tier in zip(request.groups, tiers, strict=True)]
+    return [_by_script(_GROUP, {"groups": groups, "ordinary": ordinary})]
+
+
+def _group(group: PlacedGroup, tier: int) -> Body:
+    sides = [(wanted, False) for wanted in group.values] + [(wanted, True) for wanted in group.excluded]
+    values = [
+        {"field": values_field(wanted.name), "values": list(wanted.values), "lacks": lacks} for wanted, lacks in sides
+    ]
+    ranges = [{"field": numbers_field(wanted.name), "low": wanted.low, "high": wanted.high} for wanted in group.ranges]
+    return {"tier": tier, "values": values, "ranges": ranges}
 
 
 def _by_script(source: str, params: Mapping[str, object]) -> Body:

@@ -7,13 +7,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.adapters.whoosh.facets import Filters, all_of, filter_mask
+from app.adapters.whoosh.facets import Filters, all_of, filter_mask, group_mask
 from app.adapters.whoosh.matching import Found, ViewIndex, missing_units
 from app.adapters.whoosh.meaning import Fusion, Meaning, meaning_of
-from app.adapters.whoosh.ordering import Keys, PlacedOrder, pinned_docs, sold_out_last, sort_keys
+from app.adapters.whoosh.ordering import (
+    Keys,
+    PlacedOrder,
+    by_tier,
+    pinned_docs,
+    sold_out_last,
+    sort_keys,
+    tiers_of_groups,
+)
 from app.adapters.whoosh.scoring import Scores, in_stock
 from app.adapters.whoosh.view import Docs, Mask, View
-from app.domain.search.engine import SearchRequest, Sort, ValueFilter
+from app.domain.search.engine import PlacedGroup, SearchRequest, Sort, ValueFilter
 from app.domain.search.ranking import spelling
 from app.domain.search.ranking.query import Query
 from app.domain.search.sentence_model import MeaningLateError, Meanings
@@ -38,7 +46,13 @@ class Evaluation:
         return PlacedOrder.of(self.view, self.request, self.docs, self._keys())
 
     def _keys(self) -> Keys:
-        """Return the keys by which the documents are ordered where nothing is placed."""
+        """Return the keys by which the documents are ordered where none is placed by its id."""
+        keys, groups = self._own_keys(), self.request.groups
+        if not groups or self.request.sort is not Sort.RELEVANCE:
+            return keys
+        return by_tier(keys, tiers_of_groups(self.view, self.docs, groups))
+
+    def _own_keys(self) -> Keys:
         scores = self.answer.scores
         if self.request.sort is Sort.RELEVANCE and scores is not None:
             keys = scores if self.answer.fusion is None else self.answer.fusion.keys
@@ -55,6 +69,12 @@ class Evaluation:
         request = self.request
         by_relevance = request.sort is Sort.RELEVANCE and request.ranking.sold_out_last
         return by_relevance and not in_stock(self.view)[doc]
+
+    def group_of(self, doc: int) -> PlacedGroup | None:
+        """Return the group that places a document, None for none."""
+        if self.request.sort is not Sort.RELEVANCE:
+            return None
+        return next((group for group in self.request.groups if group_mask(self.view, group)[doc]), None)
 
     def similar(self) -> tuple[Docs, Scores]:
         """Return the documents near in meaning to show beside a short list of results, the nearest first, and their

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -15,7 +16,14 @@ import numpy.typing as npt
 
 from app.adapters.whoosh.files import VALUE_SEPARATOR, ValueColumn, utf8
 from app.adapters.whoosh.view import Docs, Mask, View
-from app.domain.search.engine import MOST_FACET_VALUES, RangeCount, RangeFilter, SearchRequest, ValueFilter
+from app.domain.search.engine import (
+    MOST_FACET_VALUES,
+    PlacedGroup,
+    RangeCount,
+    RangeFilter,
+    SearchRequest,
+    ValueFilter,
+)
 
 # A column of more entries is no facet but a code of each document; it is looked through instead of numbered.
 FACET_ENTRIES = 20_000
@@ -161,6 +169,18 @@ class Filters:
             return self._kept_docs
         mask = all_of(others)
         return self._docs if mask is None else self._docs[mask]
+
+
+def group_mask(view: View, group: PlacedGroup) -> Mask:
+    """Return the mask of the documents of a group, from the cache of recent ones."""
+
+    def mask() -> Mask:
+        masks = [*(filter_mask(view, f) for f in group.values), *(_range_mask(view, r) for r in group.ranges)]
+        masks += [~filter_mask(view, f) for f in group.excluded]
+        held = all_of(masks)
+        return np.ones(view.size, np.bool_) if held is None else held
+
+    return view.recent(("group", replace(group, is_boosted=True)), mask, lambda mask: mask.nbytes)
 
 
 def all_of(masks: Sequence[Mask]) -> Mask | None:

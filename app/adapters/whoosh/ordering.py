@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from app.adapters.whoosh.facets import facet_of
+from app.adapters.whoosh.facets import facet_of, group_mask
 from app.adapters.whoosh.files import SORT_NAME_COLUMN
 from app.adapters.whoosh.scoring import in_stock, place_of
 from app.adapters.whoosh.segment import LARGE, Segment
 from app.adapters.whoosh.view import Docs, Mask, View
-from app.domain.search.engine import SearchRequest, Sort
-from app.domain.search.ranking.scoring import PlacedDocuments
+from app.domain.search.engine import PlacedGroup, SearchRequest, Sort
+from app.domain.search.ranking.scoring import PlacedDocuments, group_tiers
 
 Keys = npt.NDArray[np.floating]
 
@@ -101,14 +101,25 @@ def _sort_names(segments: Sequence[Segment]) -> tuple[list[bytes], npt.NDArray[n
 def sold_out_last(view: View, docs: Docs, keys: Keys, full: Mask | None) -> Keys:
     """Return the keys with those of sold-out documents below the others, in their order: what has all the words, which
     `full` marks, stays before what lacks some."""
+    tiers = (~in_stock(view)[docs]).astype(np.intp)
+    return by_tier(keys, tiers if full is None else tiers + 2 * ~full)
+
+
+def tiers_of_groups(view: View, docs: Docs, groups: Sequence[PlacedGroup]) -> npt.NDArray[np.intp]:
+    """Return the tier of each document by the first group that holds it, the lowest first in the order."""
+    of_groups, ordinary = group_tiers(groups)
+    tiers = np.full(len(docs), ordinary, np.intp)
+    for group, tier in zip(reversed(groups), reversed(of_groups), strict=True):
+        tiers[group_mask(view, group)[docs]] = tier
+    return tiers
+
+
+def by_tier(keys: Keys, tiers: npt.NDArray[np.intp]) -> Keys:
+    """Return the keys with those of each tier below those of the tiers before it, in their order."""
     if not len(keys):
         return keys
-    tiers = (~in_stock(view)[docs]).astype(np.float64)
-    if full is not None:
-        tiers += 2 * ~full
     wide = keys.astype(np.float64)
-    span = float(wide.max() - wide.min()) + 1
-    return np.asarray(wide - tiers * span)
+    return np.asarray(wide - tiers * (float(wide.max() - wide.min()) + 1))
 
 
 def slice_of(docs: Docs, keys: Keys, start: int, end: int) -> Docs:

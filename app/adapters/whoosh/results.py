@@ -119,7 +119,8 @@ def explain_document(evaluation: Evaluation, order: PlacedOrder, document_id: st
         return why
     score = None if answer.scores is None else float(answer.scores[answer.docs.searchsorted(doc)])
     parts = _explain_score(evaluation, doc, score) if score else ()
-    placed = order.placement.placed(document_id) or ("sold_out" if evaluation.puts_last(doc) else None)
+    placed = order.placement.placed(document_id, evaluation.group_of(doc))
+    placed = placed or ("sold_out" if evaluation.puts_last(doc) else None)
     return replace(why, rank=order.rank(document_id, doc), score=score, parts=parts, placed=placed)
 
 

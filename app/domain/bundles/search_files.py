@@ -16,6 +16,7 @@ from app.domain.relevance import golden as searches
 from app.domain.relevance import rules
 from app.domain.relevance.golden import USUAL, Expectation, expectation_of, golden_searches
 from app.domain.relevance.models import SearchRule, Synonym
+from app.domain.relevance.rule_definition import rule_label
 from app.domain.relevance.synonym_definition import (
     LIVE,
     STATE,
@@ -27,8 +28,9 @@ from app.domain.relevance.synonym_definition import (
 from app.domain.relevance.synonym_import import TableLine, plan_import
 from app.domain.relevance.synonyms import add_checked, change_checked, live_groups, synonym_of
 from app.domain.search.serving import configuration
-from app.domain.search.serving.rules import RULE, Rule, normalized_term
+from app.domain.search.serving.rules import RULE, Rule
 from app.domain.search.serving.synonyms import SYNONYM, SynonymGroup
+from app.domain.search.serving.term_index import Match
 from app.domain.shared.csv_tables import ImportLine, ImportReport, RowOutcome
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Flag, Record, Text, Whole
@@ -160,7 +162,7 @@ def import_rules(task: ImportTask) -> None:
     if document is None:
         return
     task.report.of(RULES)
-    places: dict[str, int] = {}
+    places: dict[tuple[Match, str], int] = {}
     with task.writing():
         for index, raw in enumerate(document.content):
             try:
@@ -170,22 +172,24 @@ def import_rules(task: ImportTask) -> None:
 
 
 def _read_rule(
-    task: ImportTask, raw: Any, document: Document, index: int, places: dict[str, int]
+    task: ImportTask, raw: Any, document: Document, index: int, places: dict[tuple[Match, str], int]
 ) -> tuple[Rule, SearchRule | None]:
     """Return the rule of the file, checked, and the site's rule for the same search, which keeps the fields that the
     file leaves out. Raises Invalid."""
     fields = {name: value for name, value in raw.items() if name not in SET_BY_SITE} if isinstance(raw, dict) else raw
     term = fields.get("term") if isinstance(fields, dict) else None
-    stored = rules.rule_for(task.site_id, term) if isinstance(term, str) else None
+    match = fields.get("match", Match.EXACT) if isinstance(fields, dict) else None
+    is_named = isinstance(term, str) and match in set(Match)
+    stored = rules.rule_for(task.site_id, str(term), Match(str(match))) if is_named else None
     if stored is not None:
         fields = stored.value.as_json() | fields
     rule = Rule.of_json(RULE.load(fields))
     known = dict.fromkeys(ids_by_sku(task, list(dict.fromkeys(rule.skus))), "")
-    clean = rules.check_for_site(task.site_id, rule, stored, may_lead_nowhere=True, known_skus=known)
-    first = places.setdefault(normalized_term(clean.term), index)
+    clean = rules.check_for_site(task.site_id, rule, stored, True, known, task.tree)
+    first = places.setdefault((clean.match, clean.normalized_term), index)
     if first != index:
         line = document.line_of(f"#/{first}")
-        raise Invalid.one("duplicate_term", f"A rule for “{clean.term}” is already on line {line}.", "#/term")
+        raise Invalid.one("duplicate_term", f"A {rule_label(clean)} is already on line {line}.", "#/term")
     return clean, stored
 
 
@@ -254,7 +258,7 @@ def synonyms_document(site_id: int) -> list[dict[str, Any]]:
 
 def rules_document(site_id: int) -> list[dict[str, Any]]:
     rows = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id))
-    return [rule.value.as_json() for rule in sorted(rows, key=lambda rule: rule.normalized_term)]
+    return [rule.value.as_json() for rule in sorted(rows, key=lambda rule: (rule.normalized_term, rule.match))]
 
 
 def goldens_document(site_id: int) -> list[dict[str, Any]]:

@@ -37,7 +37,7 @@ def baseline_of(served: Served, proposal: Proposal) -> dict[str, Any]:
         case MeaningProposal():
             return {"on": served.by_meaning}
         case RuleProposal(rule):
-            present = served.rules.by_term.get(rule.normalized_term)
+            present = served.rules.like(rule)
             return present.as_json(for_shoppers=True) if present is not None else {}
     return {}
 
@@ -70,7 +70,7 @@ def _rule_problems(proposal: RuleProposal, now: datetime) -> list[Problem]:
     if rule.redirect_url:
         message = "A rule that leads to a page shows no products, so shoppers cannot choose among them."
         return [Problem("rule_redirects", message, "#/candidate/redirectUrl")]
-    if not rule.skus:
+    if not rule.skus and not rule.groups:
         message = "The rule pins, boosts or buries no product, so it changes no order."
         return [Problem("rule_places_nothing", message, "#/candidate/pins")]
     if not rule.applies_at(now):

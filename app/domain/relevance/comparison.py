@@ -120,8 +120,7 @@ def _side(ten: FirstTen, places: tuple[RankedProduct, ...]) -> Side:
 
 
 def _place_after(hit: Hit, position: int, was: Mapping[str, int], after: FirstTen) -> RankedProduct:
-    rule = after.plan.rule
-    pinned = rule is not None and any(pin.sku == hit.card.get("sku") for pin in rule.pins)
+    pinned = any(pin.sku == hit.card.get("sku") for pin in after.plan.applied.pins)
     known = was.get(hit.id)
     if known is None:
         return RankedProduct(position, hit.card, Movement.NEW, 0, pinned)

@@ -10,12 +10,18 @@ from sqlalchemy import select
 
 from app.domain.catalogue.products import product_of
 from app.domain.relevance.models import LearnedWord
+from app.domain.relevance.rule_definition import describe_searches
+from app.domain.relevance.rule_levels import with_level_names
 from app.domain.relevance.rules import rule_of
 from app.domain.relevance.synonyms import synonym_of
 from app.domain.search.serving.configuration import serving_state
+from app.domain.search.serving.rule_set import RuleSet
+from app.domain.search.serving.rules import Rule
+from app.domain.search.serving.term_index import Match
 from app.domain.search_statistics.counting.before_after import (
     BeforeAfter,
     LiveChange,
+    Searches,
     compare,
     normalized_terms,
     starts_of,
@@ -56,14 +62,21 @@ def effect_of_synonym(clock: Clock, site_id: int, synonym_id: int) -> Effect:
 
 
 def effect_of_rule(clock: Clock, site_id: int, rule_id: int) -> Effect:
-    """Compare searches for exactly the rule's term. Raises NotFound."""
+    """Compare the searches for which the rule is. Raises NotFound."""
     rule = rule_of(site_id, rule_id)
     live = rule.live_since if rule.enabled else None
     since = max(live, rule.starts_at or live) if live else None
-    changes = [LiveChange(since, rule.normalized_term, rule.ends_at)] if since else []
+    changes = [LiveChange(since, _searches_of(site_id, rule.value), rule.ends_at)] if since else []
     comparison = next(iter(compare(site_id, clock, changes)), None)
-    searches = f"Searches for exactly “{rule.term}”"
+    searches = describe_searches(rule)
     return Effect(rule.term, searches, since, comparison, rule.ends_at, is_paused=not rule.enabled)
+
+
+def _searches_of(site_id: int, rule: Rule) -> Searches:
+    if rule.match is Match.EXACT and not rule.other_terms:
+        return rule.normalized_term
+    known = RuleSet.of(with_level_names(site_id, [rule]))
+    return lambda words: bool(known.matching(words))
 
 
 def effect_of_learning(clock: Clock, site_id: int) -> Effect:

@@ -45,7 +45,6 @@ from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving import configuration
 from app.domain.search.serving.plan import LearningMode, Plan, Served, plan
 from app.domain.search.serving.query import Answered, search_products
-from app.domain.search.serving.rules import normalized_term
 from app.domain.search.serving.synonyms import SynonymSet
 from app.domain.search.text import LINKING_WORDS, query_words
 from app.domain.shared.clock import Clock
@@ -131,7 +130,9 @@ def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: Ex
         optional=optional if len(optional) < len(tokens) else (),
         applied=planned.expansion.applied,
         rule=planned.rule,
-        inactive_rule=None if planned.rule else served.rules.by_term.get(normalized_term(request.words)),
+        rules=planned.rules,
+        lost=planned.applied.lost,
+        inactive_rule=None if planned.rule else next(iter(served.rules.matching(request.words)), None),
         redirect=planned.redirect,
         banner=planned.banner,
         product=_explain_product(site_id, request.reference, served.ranking),

@@ -8,12 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from app.domain.merchandising.shop import ContentLink
+from app.domain.relevance.rule_definition import rule_effects
 from app.domain.search.document_ids import product_document_id
 from app.domain.search.engine import EngineFault, EngineState, FieldMatch, Hit, ScorePart, SearchRequest
 from app.domain.search.listings.content import NO_CONTENT, ContentHits
 from app.domain.search.ranking.learning import WINDOW, LearnedLevel, LearnedSearch
 from app.domain.search.ranking.scoring import rank_by_meaning
 from app.domain.search.ranking_settings import SIGNALS
+from app.domain.search.serving.applied_rules import LostEffect
 from app.domain.search.serving.plan import factors_of
 from app.domain.search.serving.rules import Banner, Rule
 from app.domain.search.serving.synonyms import AppliedSynonym, SynonymGroup
@@ -145,8 +147,9 @@ class ProductExplanation:
 @dataclass(frozen=True, slots=True)
 class SearchExplanation:
     """The explanation of a search. `optional` are the tokens that a product may lack. `zone` is the shop's time zone.
-    `found` is None where the engine does not answer or no words were given. `inactive_rule` is a rule for exactly these
-    words that does not apply at the requested moment. `unknown` are words that no product has; `corrected` is the
+    `found` is None where the engine does not answer or no words were given. `rules` apply to the search, the
+    first of them `rule`, and `lost` are the effects that one of them takes from another. `inactive_rule` is a rule for
+    these words, where none applies at the requested moment. `unknown` are words that no product has; `corrected` is the
     spelling that is searched instead. `full` counts the results that have all words. `content` are the pages and
     collections that shoppers see beside the results; `similar` are the products that follow them by meaning alone, with
     cosines as scores. `is_behind`: a saved synonym or rule is not served yet. `page_size` is how many products a page
@@ -161,6 +164,8 @@ class SearchExplanation:
     applied: tuple[AppliedSynonym, ...] = ()
     suggested: tuple[PendingSuggestion, ...] = ()
     rule: Rule | None = None
+    rules: tuple[Rule, ...] = ()
+    lost: tuple[LostEffect, ...] = ()
     inactive_rule: Rule | None = None
     redirect: str | None = None
     banner: Banner | None = None
@@ -277,6 +282,7 @@ def explanation_json(explanation: SearchExplanation) -> dict[str, Any]:
         "synonymsApplied": [_applied_json(one) for one in explanation.applied],
         "synonymsSuggested": [_suggested_json(one) for one in explanation.suggested],
         "rule": _rule_json(explanation.rule) if explanation.rule else None,
+        "rules": [_applied_rule_json(rule, explanation.lost) for rule in explanation.rules],
         "redirect": explanation.redirect,
         "found": explanation.found,
         "correctedTo": explanation.corrected,
@@ -309,6 +315,12 @@ def _group_json(group: SynonymGroup) -> dict[str, Any]:
 def _rule_json(rule: Rule) -> dict[str, Any]:
     served = {name: value for name, value in rule.as_json().items() if name != "note"}
     return {"id": str(rule.id), "normalizedTerm": rule.normalized_term} | served
+
+
+def _applied_rule_json(rule: Rule, lost: Iterable[LostEffect]) -> dict[str, Any]:
+    yielded = [{"effect": one.effect, "to": str(one.winner.id)} for one in lost if one.rule is rule]
+    about = {"match": rule.match.value, "term": rule.term, "priority": rule.priority}
+    return {"id": str(rule.id), **about, "effects": rule_effects(rule), "lost": yielded}
 
 
 def _hit_json(hit: ScoredHit) -> dict[str, Any]:

@@ -106,12 +106,13 @@ class SuggestionRun(LeasedWork, Base):
 
 
 class SearchRule(Base):
-    """A rule for searches of exactly `term`. `pins` are `{"sku", "position"}` with 1-based positions; `starts_at` and
-    `ends_at` bound when it applies. `words_version` is the site's `saved_version` of its latest change. `live_since` is
-    when its present effect was first served, None while it is paused; before `starts_at` it does nothing."""
+    """A rule for searches that meet `term`, or one of `other_terms`, in the way of `match`, a `Match`. `pins` are
+    `{"sku", "position"}` with 1-based positions, groups are as in the JSON of a rule; `starts_at` and `ends_at` bound
+    when it applies. `words_version` is the site's `saved_version` of its latest change. `live_since` is when its
+    present effect was first served, None while it is paused; before `starts_at` it does nothing."""
 
     __tablename__ = "search_rules"
-    __table_args__ = (UniqueConstraint("site_id", "normalized_term"), NEVER_REUSED)
+    __table_args__ = (UniqueConstraint("site_id", "match", "normalized_term"), NEVER_REUSED)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
@@ -127,6 +128,12 @@ class SearchRule(Base):
     starts_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     ends_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     note: Mapped[str] = mapped_column(Text, default="")
+    match: Mapped[str] = mapped_column(String(12), default="exact", server_default="exact")
+    other_terms: Mapped[list[str]] = mapped_column(JsonValue, default=list, server_default="[]")
+    levels: Mapped[list[str]] = mapped_column(JsonValue, default=list, server_default="[]")
+    priority: Mapped[int] = mapped_column(default=100, server_default="100")
+    boost_groups: Mapped[list[dict[str, Any]]] = mapped_column(JsonValue, default=list, server_default="[]")
+    bury_groups: Mapped[list[dict[str, Any]]] = mapped_column(JsonValue, default=list, server_default="[]")
     revision: Mapped[int] = mapped_column(default=1)
     words_version: Mapped[int] = mapped_column(default=0)
     live_since: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -14,6 +14,7 @@ from app.domain.relevance import rules
 from app.domain.relevance.models import SearchRule
 from app.domain.relevance.rule_definition import LAST_POSITION
 from app.domain.search.serving.rules import RULE, PinnedSku, Rule
+from app.domain.search.serving.term_index import Match
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound, Problem
 from app.domain.shared.text import one_line
@@ -108,16 +109,21 @@ class RuleStep:
 
 
 def take_step(
-    author: Author, term: str, placement: Placement, fields: Mapping[str, Any], revision: int | None = None
+    author: Author,
+    term: str,
+    placement: Placement,
+    fields: Mapping[str, Any],
+    revision: int | None = None,
+    match: Match = Match.EXACT,
 ) -> RuleStep:
-    """Apply a placement to the rule of a search, then set the given fields of its JSON; with a `revision`, only if the
+    """Apply a placement to the rule of a term, then set the given fields of its JSON; with a `revision`, only if the
     rule has that revision. Raises NotFound where such a rule is gone, StaleRevision, Conflict, and Invalid with every
     problem at its argument (`Placement.at_arguments`)."""
-    row = rules.rule_for(author.site_id, term)
+    row = rules.rule_for(author.site_id, term, match)
     if row is None and revision is not None:
         raise _missing_rule(term)
     before = row.value if row is not None else None
-    wanted = _changed_rule(before or Rule(term=term), placement, fields)
+    wanted = _changed_rule(before or Rule(term=term, match=match), placement, fields)
     try:
         if row is None:
             row = rules.add(author, wanted)
@@ -135,17 +141,17 @@ def _changed_rule(rule: Rule, placement: Placement, fields: Mapping[str, Any]) -
     return Rule.of_json(RULE.load(placed.as_json() | dict(fields)), placed.id)
 
 
-def remove_rule(author: Author, term: str, revision: int | None = None) -> RuleStep:
-    """Delete the rule of a search. Raises NotFound, StaleRevision."""
-    row = existing_rule(author.site_id, term)
+def remove_rule(author: Author, term: str, revision: int | None = None, match: Match = Match.EXACT) -> RuleStep:
+    """Delete the rule of a term. Raises NotFound, StaleRevision."""
+    row = existing_rule(author.site_id, term, match)
     rule_id, before = row.id, row.value
     rules.delete(author, rule_id, row.revision if revision is None else revision)
     return RuleStep(rule_id, before, None, None)
 
 
-def existing_rule(site_id: int, term: str) -> SearchRule:
-    """Return the rule of a search. Raises NotFound."""
-    row = rules.rule_for(site_id, term)
+def existing_rule(site_id: int, term: str, match: Match = Match.EXACT) -> SearchRule:
+    """Return the rule of a term. Raises NotFound."""
+    row = rules.rule_for(site_id, term, match)
     if row is None:
         raise _missing_rule(term)
     return row

@@ -22,26 +22,32 @@ from app.domain.relevance.proposals import (
     describe,
     searches_of,
 )
+from app.domain.relevance.rule_levels import with_level_names
 from app.domain.relevance.trials import Trial, start_trial
 from app.domain.search.engine import SearchEngine, Searching, SearchRequest
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving.configuration import served as served_now
 from app.domain.search.serving.plan import Served, plan
 from app.domain.search.serving.query import search_products
+from app.domain.search.serving.rule_set import RuleSet
 from app.domain.search.serving.rules import Rule
+from app.domain.search.serving.term_index import Match
 from app.domain.search_statistics.counting.queries import site_today, top_words
 from app.domain.shared.clock import Clock
 from app.extensions import db
 
 LONGEST_SEARCH = 200
 POPULAR_DAYS, MOST_POPULAR = 30, 3
+MOST_LOOKED_THROUGH = 10_000  # Searches, for those that a rule by condition is for.
+MOST_OWN = 5  # Searches that a change names, and that are compared.
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
     """The effects of a change on the searches that it is about. `as_of` is the moment searched, set where it is not
     now; `note` says what of the change has no effect, and why; `judgement` is by the site's list for previews, None
-    without one."""
+    without one. `met` are the searches of the last POPULAR_DAYS days for which a rule by condition is, and how often
+    they were made, most first; None for any other change."""
 
     proposal: Proposal
     summary: str
@@ -49,6 +55,11 @@ class Preview:
     as_of: datetime | None = None
     note: str = ""
     judgement: PreviewJudgement | None = None
+    met: tuple[tuple[str, int], ...] | None = None
+
+    @property
+    def times_met(self) -> int:
+        return sum(times for _, times in self.met or ())
 
 
 def preview_change(engine: SearchEngine, clock: Clock, site_id: int, proposal: Proposal, query: str = "") -> Preview:
@@ -56,8 +67,10 @@ def preview_change(engine: SearchEngine, clock: Clock, site_id: int, proposal: P
     where it is given. Raises NotFound, Invalid, SearchUnavailable, TrialsUnsupported."""
     whole = complete_removal(proposal, served_now(site_id))
     now = clock.now()
-    searches = (query[:LONGEST_SEARCH],) if query.strip() else searches_of(whole)
-    if not searches:
+    met = _searches_met(clock, site_id, whole)
+    own = (*searches_of(whole)[:MOST_OWN], *(words for words, _ in (met or ())[:MOST_POPULAR]))
+    searches = (query[:LONGEST_SEARCH],) if query.strip() else tuple(dict.fromkeys(own))
+    if not searches and met is None:
         popular = top_words(site_id, site_today(clock, site_id), POPULAR_DAYS, MOST_POPULAR)
         searches = tuple(words for words, _ in popular)
     with start_trial(engine, site_id, whole, now) as trial:
@@ -65,7 +78,20 @@ def preview_change(engine: SearchEngine, clock: Clock, site_id: int, proposal: P
         notes = (_unplaced_note(trial, whole), _idle_note(trial, whole))
         judgement = judge_change(trial)
     as_of = trial.now if trial.now > now else None
-    return Preview(whole, describe(whole), comparisons, as_of, " ".join(filter(None, notes)), judgement)
+    return Preview(whole, describe(whole), comparisons, as_of, " ".join(filter(None, notes)), judgement, met)
+
+
+def _searches_met(clock: Clock, site_id: int, proposal: Proposal) -> tuple[tuple[str, int], ...] | None:
+    """Return which of the most popular searches a rule by condition is for, and how often they were made; None for a
+    change of another kind, or a rule for one exact term."""
+    if not isinstance(proposal, RuleProposal):
+        return None
+    rule = with_level_names(site_id, [proposal.rule])[0]
+    if rule.match is Match.EXACT and not rule.other_terms:
+        return None
+    known = RuleSet.of([rule])
+    popular = top_words(site_id, site_today(clock, site_id), POPULAR_DAYS, MOST_LOOKED_THROUGH)
+    return tuple((words, times) for words, times in popular if known.matching(words))
 
 
 def _unplaced_note(trial: Trial, proposal: Proposal) -> str:
@@ -88,6 +114,8 @@ def _idle_note(trial: Trial, proposal: Proposal) -> str:
     if not isinstance(proposal, RuleProposal) or proposal.remove:
         return ""
     rule = proposal.rule
+    if rule.match is not Match.EXACT:
+        return ""  # Of each of its searches others are found.
     missed = skus_not_found(
         trial.changed_engine, trial.site_id, rule.term, (*rule.boosts, *rule.buries), trial.changed, trial.now
     )
@@ -137,7 +165,7 @@ def skus_not_found(
     boosted, those that it finds come first. Raises SearchUnavailable."""
     if not skus or not term.strip():
         return ()
-    boosted = replace(plan(term, served, now, redirects=False), rule=Rule(term=term, boosts=tuple(skus)))
+    boosted = replace(plan(term, served, now, redirects=False), rules=(Rule(term=term, boosts=tuple(skus)),))
     request = SearchRequest(words=term, per_page=len(skus))
     hits = search_products(engine, site_id, request, boosted, served.stop_words).result.hits
     found = {hit.card.get("sku") for hit in hits}

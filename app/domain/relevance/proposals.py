@@ -15,8 +15,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.domain.catalogue.product_rules import clean_terms
+from app.domain.relevance.rule_definition import rule_label
 from app.domain.search.ranking_settings import RANKING, RankingSettings, of_json
 from app.domain.search.serving.plan import Served
+from app.domain.search.serving.product_groups import ProductGroup
 from app.domain.search.serving.rules import RULE, Banner, PinnedSku, Rule
 from app.domain.search.serving.synonyms import SYNONYM, SynonymGroup
 from app.domain.shared.problems import Invalid
@@ -93,7 +95,7 @@ def apply_proposal(served: Served, proposal: Proposal) -> Served:
         case RuleProposal(rule, False):
             return replace(served, rules=served.rules.with_rule(rule))
         case RuleProposal(rule, True):
-            found = rule if rule.id is not None else served.rules.by_term.get(rule.normalized_term)
+            found = rule if rule.id is not None else served.rules.like(rule)
             if found is not None and found.id is not None:
                 return replace(served, rules=served.rules.without(found.id))
         case RankingProposal() | LearningProposal() | MeaningProposal():
@@ -119,8 +121,7 @@ def complete_removal(proposal: Proposal, served: Served) -> Proposal:
             known = next((one for one in served.synonyms.groups if one.id == group.id), None)
             return replace(proposal, group=known) if known is not None else proposal
         case RuleProposal(rule, True):
-            rules = served.rules.by_term.values()
-            found = next((one for one in rules if rule.id is not None and one.id == rule.id), None)
+            found = served.rules.like(rule) if rule.id is not None else None
             return replace(proposal, rule=found) if found is not None else proposal
     return proposal
 
@@ -136,7 +137,7 @@ def searches_of(proposal: Proposal) -> tuple[str, ...]:
         case SynonymProposal(group):
             words: tuple[str, ...] = (*([group.root] if group.root else []), *group.words)
         case RuleProposal(rule):
-            words = (rule.term,)
+            words = rule.terms
         case TermsProposal(terms=terms):
             words = terms
         case RankingProposal() | LearningProposal() | MeaningProposal():
@@ -158,7 +159,7 @@ def describe(proposal: Proposal) -> str:
         case SynonymProposal(group, remove):
             return f"{'Without the' if remove else 'With the'} synonym “{group}”"
         case RuleProposal(rule, remove):
-            return f"{'Without the' if remove else 'With the'} rule for “{rule.term}”"
+            return f"{'Without the' if remove else 'With the'} {rule_label(rule)}"
         case TermsProposal(terms=terms, add=add):
             if not terms:
                 return "Without search terms"
@@ -239,6 +240,9 @@ def _read_rule(sent: Mapping[str, Any]) -> RuleProposal:
         buries=_distinct(rule.buries),
         redirect_url=one_line(rule.redirect_url or "") or None,
         banner=banner if banner and banner.text else None,
+        other_terms=_distinct(rule.other_terms),
+        boost_groups=_finished_groups(rule.boost_groups),
+        bury_groups=_finished_groups(rule.bury_groups),
     )
     return RuleProposal(rule, remove)
 
@@ -263,6 +267,11 @@ def _finished_pins(pins: Iterable[PinnedSku]) -> tuple[PinnedSku, ...]:
             skus.add(sku)
             positions[pin.position] = PinnedSku(sku, pin.position)
     return tuple(positions.values())
+
+
+def _finished_groups(groups: Iterable[ProductGroup]) -> tuple[ProductGroup, ...]:
+    """Return the groups that have a condition."""
+    return tuple(group for group in groups if group.tidied() != ProductGroup())
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:

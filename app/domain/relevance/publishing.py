@@ -7,8 +7,9 @@ from sqlalchemy import select, update
 
 from app.domain.relevance.learning import learning_mode
 from app.domain.relevance.models import LearnedWord, SearchRule, Synonym
+from app.domain.relevance.rule_levels import with_level_names
 from app.domain.relevance.synonym_definition import LIVE
-from app.domain.search.serving.configuration import state_query
+from app.domain.search.serving.configuration import rule_in_snapshot, state_query
 from app.domain.search.serving.plan import Learned, LearningMode, search_of_json
 from app.domain.shared.clock import Clock
 from app.extensions import db
@@ -25,7 +26,7 @@ def publish(clock: Clock, site_id: int) -> int:
     rules = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id).order_by(SearchRule.id)).all()
     now = clock.now()
     state.synonyms = [{"id": synonym.id} | synonym.group.as_json(for_shoppers=True) for synonym in synonyms]
-    state.rules = [{"id": rule.id} | rule.value.as_json(for_shoppers=True) for rule in rules]
+    state.rules = [rule_in_snapshot(rule) for rule in with_level_names(site_id, [row.value for row in rules])]
     rows = db.session.execute(select(LearnedWord.word, LearnedWord.learned).where(LearnedWord.site_id == site_id))
     learned = Learned(learning_mode(site_id), {word: search_of_json(stored) for word, stored in rows})
     state.learned = learned.as_json()

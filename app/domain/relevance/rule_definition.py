@@ -3,12 +3,14 @@ SKUs the shop has. Each field by itself is declared in app/domain/search/serving
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from app.domain.search.serving.product_groups import GroupNames, ProductGroup, describe_group
+from app.domain.search.serving.rule_set import RuleSet
 from app.domain.search.serving.rules import (
     LONGEST_PATH,
     LONGEST_TERM,
@@ -19,9 +21,10 @@ from app.domain.search.serving.rules import (
     safe_redirect,
     words_searched_at,
 )
+from app.domain.search.serving.term_index import Match, run_of
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.record_fields import fields_of
-from app.domain.shared.text import UNPRINTABLE, line_problems
+from app.domain.shared.text import UNPRINTABLE, line_problems, numbered
 
 if TYPE_CHECKING:
     from app.domain.relevance.models import SearchRule
@@ -30,32 +33,90 @@ LONGEST_BANNER = 300
 LONGEST_SKU = 64
 LAST_POSITION = 100
 MOST_PLACED = 100  # Of each: pins, boosts, buries.
-MOST_RULES = 1_000  # All rules of a site are served from one snapshot.
+MOST_TERMS, MOST_LEVELS = 20, 20  # Besides the term; of one rule.
+MOST_RULES = 10_000  # All rules of a site are served from one snapshot.
 LISTS = {"pins": "pinned", "boosts": "boosted", "buries": "buried"}
 TERM, *OTHER_FIELDS = fields_of(Rule)
 
 
-def check_rule(rule: Rule, known_skus: Mapping[str, str], further: Sequence[Problem] = ()) -> Rule:
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """What the shop has: products as their names by SKU, and the ids of levels and of the attributes with values."""
+
+    skus: Mapping[str, str] = field(default_factory=dict)
+    levels: Collection[str] = ()
+    attributes: Collection[str] = ()
+
+
+def check_rule(rule: Rule, known: KnownNames, further: Sequence[Problem] = ()) -> Rule:
     """Return a tidy rule with its pins in the order of their positions. Raises Invalid with every problem, `further`
-    among them. `known_skus` are those of the shop, with the names of the products."""
-    problems = TERM.problems(rule.term)
-    if not problems and len(normalized_term(rule.term)) > LONGEST_TERM:
-        message = f"Written out, the term is longer than {LONGEST_TERM} characters."
-        problems.append(Problem("too_long", message, "#/term"))
-    problems += _position_problems(rule.pins, known_skus)
-    problems += _sku_problems(rule, known_skus)
+    among them."""
+    problems = [*_term_problems(rule), *_match_problems(rule), *_unknown_name_problems(rule, known)]
+    problems += _position_problems(rule.pins, known.skus)
+    problems += _sku_problems(rule, known.skus)
     problems += _redirect_problems(rule)
     problems += _banner_problems(rule.banner)
     if rule.starts_at is not None and rule.ends_at is not None and rule.starts_at >= rule.ends_at:
         problems.append(Problem("ends_before_start", "The rule would end before it begins.", "#/endsAt"))
-    for field in OTHER_FIELDS:
-        problems += field.problems(getattr(rule, field.name))
+    for each in OTHER_FIELDS:
+        problems += each.problems(getattr(rule, each.name))
     if not rule.has_effect:
-        message = "The rule would change nothing: pin, boost or bury a product, give a redirect, or write a banner."
+        message = "The rule would change nothing: pin, boost or bury products, give a redirect, or write a banner."
         problems.append(Problem("without_effect", message))
     if problems := [*problems, *further]:
         raise Invalid(problems)
     return replace(rule, pins=tuple(sorted(rule.pins, key=lambda pin: pin.position)))
+
+
+def _term_problems(rule: Rule) -> Iterator[Problem]:
+    named = [("#/term", rule.term), *((f"#/otherTerms/{at}", term) for at, term in enumerate(rule.other_terms))]
+    seen: set[str] = set()
+    for pointer, term in named[: MOST_TERMS + 1]:
+        normal = normalized_term(term)
+        problems = [replace(problem, pointer=pointer) for problem in TERM.problems(term)]
+        if not problems and len(normal) > LONGEST_TERM:
+            message = f"Written out, the term is longer than {LONGEST_TERM} characters."
+            problems.append(Problem("too_long", message, pointer))
+        if not problems and normal in seen:
+            problems.append(Problem("duplicate_term", f"The term “{term}” stands there twice.", pointer))
+        if not problems and rule.match in (Match.STARTS_WITH, Match.CONTAINS) and not run_of(term):
+            message = f"“{term}” has no word by which a search could begin, or that it could contain."
+            problems.append(Problem("without_word", message, pointer))
+        yield from problems
+        seen.add(normal)
+    if len(rule.other_terms) > MOST_TERMS:
+        yield Problem("too_many", f"A rule has at most {MOST_TERMS} other terms.", "#/otherTerms")
+
+
+def _match_problems(rule: Rule) -> Iterator[Problem]:
+    if rule.match is Match.ANY and not rule.levels:
+        message = "A rule for any search needs a level that the search must name; it would apply to every search."
+        yield Problem("required", message, "#/levels")
+    if rule.match is Match.EXACT and rule.levels:
+        message = "A rule for exactly its term takes no level: nothing else stands in the search."
+        yield Problem("levels_of_exact", message, "#/levels")
+    if rule.match is Match.ANY and rule.other_terms:
+        yield Problem("terms_of_any", "A rule for any search takes no other terms.", "#/otherTerms")
+    if len(rule.levels) > MOST_LEVELS:
+        yield Problem("too_many", f"A rule has at most {MOST_LEVELS} levels.", "#/levels")
+
+
+def _unknown_name_problems(rule: Rule, known: KnownNames) -> Iterator[Problem]:
+    """Yield the problems of levels and attributes that the shop does not have."""
+    yield from _level_problems("#/levels", rule.levels, known)
+    for key, groups in (("boostGroups", rule.boost_groups), ("buryGroups", rule.bury_groups)):
+        for place, group in enumerate(groups):
+            yield from _level_problems(f"#/{key}/{place}/levels", group.levels, known)
+            for at, (id, _) in enumerate(group.attributes):
+                if id and id not in known.attributes:
+                    message = f"No attribute with values has the id “{id[:64]}”."
+                    yield Problem("unknown_attribute", message, f"#/{key}/{place}/attributes/{at}/id")
+
+
+def _level_problems(pointer: str, levels: Sequence[str], known: KnownNames) -> Iterator[Problem]:
+    for at, id in enumerate(levels):
+        if id not in known.levels:
+            yield Problem("unknown_level", f"There is no level with the id “{id[:64]}”.", f"{pointer}/{at}")
 
 
 def _position_problems(pins: Sequence[PinnedSku], names: Mapping[str, str]) -> Iterator[Problem]:
@@ -110,7 +171,7 @@ def _redirect_problems(rule: Rule) -> list[Problem]:
         return []
     problems = _path_problems(rule.redirect_url, "The redirect", "#/redirectUrl")
     words = words_searched_at(rule.redirect_url) if not problems else None
-    if words is not None and normalized_term(words) == normalized_term(rule.term):
+    if words is not None and RuleSet.of([rule]).matching(words):
         message = "The redirect leads to this very search again. Give another page of the shop."
         problems.append(Problem("redirect_loop", message, "#/redirectUrl"))
     return problems
@@ -147,6 +208,44 @@ def _short_sku(sku: str) -> str:
     return sku if len(sku) <= LONGEST_SKU else sku[:LONGEST_SKU] + "…"
 
 
+def describe_searches(rule: Rule | SearchRule, levels: Mapping[str, str] | None = None) -> str:
+    """Describe the searches for which a rule is, as in "Searches that contain “tent” and name Camping". `levels` are
+    the names of levels by their ids."""
+    named = " or ".join((levels or {}).get(id, id) for id in rule.levels)
+    terms = " or ".join(f"“{term}”" for term in (rule.term, *rule.other_terms))
+    match Match(rule.match):
+        case Match.EXACT:
+            return f"Searches for exactly {terms}"
+        case Match.ANY:
+            return f"Searches that name {named}"
+        case Match.STARTS_WITH:
+            text = f"Searches that start with {terms}"
+        case Match.CONTAINS:
+            text = f"Searches that contain {terms}"
+    return f"{text} and name {named}" if named else text
+
+
+def rule_label(rule: Rule | SearchRule) -> str:
+    """Return the name of a rule, as in "rule for “tent”" and "rule for searches that contain “tent”"."""
+    if Match(rule.match) is Match.EXACT:
+        return f"rule for “{rule.term}”"
+    meets = {Match.STARTS_WITH: "rule for searches that start with", Match.CONTAINS: "rule for searches that contain"}
+    return f"{meets.get(Match(rule.match), 'rule')} “{rule.term}”"
+
+
+def overlapping(rule: Rule, rules: RuleSet) -> list[Rule]:
+    """Return the other rules that apply to some of the same searches, as far as terms and levels show it, by
+    precedence. Dates and switches are passed over."""
+    own = RuleSet.of([rule])
+    levels = set(rule.level_names)
+    found = {one.id: one for term in rule.terms for one in rules.matching(term)}
+    for one in rules.rules:
+        if any(own.matching(term) for term in one.terms) or levels.intersection(one.level_names):
+            found[one.id] = one
+    found.pop(rule.id, None)
+    return sorted(found.values(), key=lambda one: one.precedence)
+
+
 class RuleState(StrEnum):
     """The state of a rule by its switch and its dates, whether or not it is served as it is saved."""
 
@@ -166,15 +265,25 @@ def state_of(rule: Rule | SearchRule, now: datetime) -> RuleState:
     return RuleState.LIVE
 
 
-def rule_effects(rule: Rule | SearchRule) -> list[str]:
-    """Return the effects of the rule, such as "3 pinned" and "redirect to /c/sale", each as a text."""
+def rule_effects(rule: Rule | SearchRule, names: GroupNames | None = None) -> list[str]:
+    """Return the effects of the rule, such as "3 pinned" and "redirect to /c/sale", each as a text. With `names` groups
+    are described by their conditions, else counted."""
     placed = (("pinned", rule.pins), ("boosted", rule.boosts), ("buried", rule.buries))
     parts = [f"{len(products)} {word}" for word, products in placed if products]
+    grouped = (("boosted", rule.boost_groups), ("buried", rule.bury_groups))
+    if names is None:
+        parts += [f"{numbered(len(groups), 'group')} {word}" for word, groups in grouped if groups]
+    else:
+        parts += [f"{word}: {describe_group(_as_group(one), names)}" for word, groups in grouped for one in groups]
     if rule.redirect_url:
         parts.insert(0, f"redirect to {rule.redirect_url}")
     if rule.banner:
         parts.append("banner")
     return parts
+
+
+def _as_group(stored: ProductGroup | Mapping[str, Any]) -> ProductGroup:
+    return stored if isinstance(stored, ProductGroup) else ProductGroup.of_json(stored)
 
 
 def deletion_effects(rule: Rule | SearchRule, now: datetime) -> list[str]:
@@ -197,5 +306,8 @@ def _deletion_differences(rule: Rule | SearchRule) -> Iterator[str]:
                 f"{len(products)} {word} product{'s' if plural else ''} {'go' if plural else 'goes'} back to"
                 f" {'their' if plural else 'its'} usual place{'s' if plural else ''}{moved}."
             )
+    for word, groups in (("boosted", rule.boost_groups), ("buried", rule.bury_groups)):
+        if groups:
+            yield f"The products of {numbered(len(groups), f'{word} group')} go back to their usual places."
     if rule.banner:
         yield "The banner above the results goes."

@@ -8,10 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.domain.relevance.rule_definition import MOST_RULES, check_rule, rule_effects
+from app.domain.relevance.rule_definition import (
+    MOST_RULES,
+    KnownNames,
+    check_rule,
+    describe_searches,
+    rule_effects,
+)
 from app.domain.relevance.rules import (
     add_checked,
     change_checked,
+    known_names,
     missing_page_problems,
     missing_pages,
     product_names,
@@ -20,13 +27,16 @@ from app.domain.relevance.rules import (
 )
 from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import RULE, Rule, normalized_term
+from app.domain.search.serving.term_index import Match
 from app.domain.shared.author import Author
 from app.domain.shared.csv_tables import ImportLine, ImportReport, RowOutcome, check_cells, read_named, refused
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.shared.record_fields import Cells, fields_of
+from app.domain.shared.text import one_line
 
 NAMES = Rule.columns()
 COLUMNS = {name.casefold(): name for name in NAMES}
+RuleKey = tuple[Match, str]
 ReadLine = tuple[int, str, Rule | Invalid]  # Number and text of a line, and its rule or what is wrong with it.
 
 
@@ -37,7 +47,8 @@ class RuleRow:
     rule: Rule
 
     def __str__(self) -> str:
-        return f"{self.rule.term}: {', '.join(rule_effects(self.rule)) or 'no effect'}"
+        named = self.rule.term if self.rule.match is Match.EXACT else describe_searches(self.rule)
+        return f"{named}: {', '.join(rule_effects(self.rule)) or 'no effect'}"
 
 
 def table_rows(rules: Iterable[Rule]) -> Iterator[Sequence[str]]:
@@ -59,28 +70,38 @@ def read_rule(cells: Cells, stored: Rule | None = None) -> Rule:
     return Rule.of_json(RULE.load(sent))
 
 
+def _key_of(rule: Rule) -> RuleKey:
+    return rule.match, rule.normalized_term
+
+
+def _key_in(cells: Cells) -> RuleKey:
+    """Return the key of a line's rule; one whose kind of match is unknown is refused when it is read."""
+    match = one_line(cells.get("match", ""))
+    return Match(match) if match in set(Match) else Match.EXACT, normalized_term(cells.get("term", ""))
+
+
 @dataclass(slots=True)
 class ShopState:
-    """What the shop has when a table is previewed: rules by normalised term, names of products by SKU, and the paths
-    that lead nowhere, each with the reason."""
+    """What the shop has when a table is previewed: rules by their keys, the names of what they name, and the paths that
+    lead nowhere, each with the reason."""
 
-    rules: Mapping[str, Rule]
-    names: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[RuleKey, Rule]
+    names: KnownNames = field(default_factory=KnownNames)
     nowhere: Mapping[str, str] = field(default_factory=dict)
 
 
 def preview(site_id: int, text: str) -> ImportReport[RuleRow]:
     """Preview an import; nothing is written. Raises Invalid."""
-    shop = ShopState({rule.normalized_term: rule for rule in stored_rules(site_id)})
+    shop = ShopState({_key_of(rule): rule for rule in stored_rules(site_id)})
     lines: list[ReadLine] = []
     for number, cells in read_table(text):
         line = ", ".join(cell for cell in cells.values() if cell)
         try:
-            lines.append((number, line, read_rule(cells, shop.rules.get(normalized_term(cells.get("term", ""))))))
+            lines.append((number, line, read_rule(cells, shop.rules.get(_key_in(cells)))))
         except Invalid as invalid:
             lines.append((number, line, invalid))
     rules = [rule for _, _, rule in lines if isinstance(rule, Rule)]
-    shop.names = product_names(site_id, {sku for rule in rules for sku in rule.skus})
+    shop.names = known_names(site_id, rules, product_names(site_id, {sku for rule in rules for sku in rule.skus}))
     shop.nowhere = missing_pages(site_id, (path for rule in rules for path in rule.paths))
     return plan_import(shop, lines)
 
@@ -88,7 +109,7 @@ def preview(site_id: int, text: str) -> ImportReport[RuleRow]:
 def plan_import(shop: ShopState, lines: Iterable[ReadLine]) -> ImportReport[RuleRow]:
     """Return the report of what each line does to the rules, as the lines before it leave them. Rules that no line
     names stay."""
-    seen: dict[str, int] = {}
+    seen: dict[RuleKey, int] = {}
     room = MOST_RULES - len(shop.rules)
     planned: list[ImportLine[RuleRow]] = []
     for number, text, read in lines:
@@ -102,20 +123,21 @@ def plan_import(shop: ShopState, lines: Iterable[ReadLine]) -> ImportReport[Rule
 
 
 def _plan_line(
-    shop: ShopState, number: int, text: str, read: Rule | Invalid, seen: dict[str, int], room: int
+    shop: ShopState, number: int, text: str, read: Rule | Invalid, seen: dict[RuleKey, int], room: int
 ) -> ImportLine[RuleRow]:
     """Return what a line does, and add its search to those `seen`. Raises Invalid."""
     if isinstance(read, Invalid):
         raise read
     clean = read.tidied()
-    if clean.normalized_term in seen:
-        raise Invalid.one("duplicate_term", f"Line {seen[clean.normalized_term]} is about the same search.")
-    stored = shop.rules.get(clean.normalized_term)
+    key = _key_of(clean)
+    if key in seen:
+        raise Invalid.one("duplicate_term", f"Line {seen[key]} is about the same search.")
+    stored = shop.rules.get(key)
     if stored is None or clean.as_json() != stored.as_json():  # Else its pages may be gone: the list warns of that.
         clean = check_rule(clean, shop.names, missing_page_problems(clean, shop.nowhere))
     if stored is None and room < 1:
         raise Invalid.one("too_many", f"A shop has at most {MOST_RULES:,} rules.")
-    seen[clean.normalized_term] = number
+    seen[key] = number
     if stored is None:
         return ImportLine(number, text, RowOutcome.ADDED, RuleRow(clean))
     made = RuleRow(replace(clean, id=stored.id))

@@ -5,6 +5,7 @@ Call the use cases in a transaction; what they save is served once it is publish
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,13 +23,18 @@ from app.domain.relevance.models import SearchRule
 from app.domain.relevance.rule_definition import (
     MOST_PLACED,
     MOST_RULES,
+    KnownNames,
     RuleState,
     check_rule,
     rule_effects,
+    rule_label,
     state_of,
 )
+from app.domain.relevance.rule_levels import with_level_names, with_values
 from app.domain.search.serving import configuration
+from app.domain.search.serving.rule_set import RuleSet
 from app.domain.search.serving.rules import RULE, Rule, normalized_term, safe_redirect
+from app.domain.search.serving.term_index import Match
 from app.domain.shared.author import Author
 from app.domain.shared.clock import rfc3339
 from app.domain.shared.paging import Paged, batched
@@ -36,6 +42,8 @@ from app.domain.shared.problems import Problem
 from app.domain.shared.record_fields import fields_of
 from app.domain.shared.records import existing, find_record, flush_or_conflict
 from app.domain.sites import activity
+from app.domain.taxonomy.taxonomies import active_tree
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
 # Fields of the JSON whose change makes the effect of a rule be measured anew.
@@ -68,15 +76,16 @@ def rule_of(site_id: int, rule_id: int, to_change: bool = False, revision: int |
     return rule
 
 
-def rule_for(site_id: int, term: str) -> SearchRule | None:
-    """Return the rule for a search, whatever its case and spacing; None for none."""
-    query = select(SearchRule).where(SearchRule.site_id == site_id, SearchRule.normalized_term == normalized_term(term))
-    return db.session.scalar(query)
+def rule_for(site_id: int, term: str, match: Match = Match.EXACT) -> SearchRule | None:
+    """Return the rule of a term, whatever its case and spacing, that searches meet in that way; None for none."""
+    own = SearchRule.site_id == site_id, SearchRule.normalized_term == normalized_term(term)
+    return db.session.scalar(select(SearchRule).where(*own, SearchRule.match == match.value))
 
 
 def stored_rules(site_id: int) -> list[Rule]:
     """Return the rules of a site, by their terms."""
-    query = select(SearchRule).where(SearchRule.site_id == site_id).order_by(SearchRule.normalized_term)
+    query = select(SearchRule).where(SearchRule.site_id == site_id)
+    query = query.order_by(SearchRule.normalized_term, SearchRule.match)
     return [row.value for row in db.session.scalars(query)]
 
 
@@ -87,7 +96,7 @@ def add(author: Author, rule: Rule, *, may_lead_nowhere: bool = False) -> Search
 
 
 def add_checked(
-    author: Author, clean: Rule, rule_id: int | None = None, action: str = "rule.add", summary: str = "Added a rule for"
+    author: Author, clean: Rule, rule_id: int | None = None, action: str = "rule.add", summary: str = "Added a"
 ) -> SearchRule:
     """Add a rule that is checked already, under the id that it had before where it is brought back."""
     row = SearchRule(id=rule_id, site_id=author.site_id, revision=1, created_at=author.now())
@@ -98,7 +107,7 @@ def add_checked(
     flush_or_conflict(TAKEN)
     effects = f": {', '.join(rule_effects(clean))}" if rule_id is None else ""
     activity.record(
-        author, action, ("rule", str(row.id)), f"{summary} “{clean.term}”{effects}", None, row.value.as_json()
+        author, action, ("rule", str(row.id)), f"{summary} {rule_label(clean)}{effects}", None, row.value.as_json()
     )
     return row
 
@@ -113,7 +122,7 @@ def change(
 
 
 def change_checked(
-    author: Author, row: SearchRule, clean: Rule, action: str = "rule.change", summary: str = "Changed the rule for"
+    author: Author, row: SearchRule, clean: Rule, action: str = "rule.change", summary: str = "Changed the"
 ) -> tuple[str, ...]:
     """Change a rule to one that is checked already: its revision and author, the version that publishes it, and the
     activity log. Its effect is measured anew where the rule does something else, or does it again after it was paused
@@ -130,7 +139,7 @@ def change_checked(
     row.updated_at, row.updated_by = now, author.name[:100]
     row.words_version = configuration.raise_version(row.site_id)
     flush_or_conflict(TAKEN)
-    activity.record(author, action, ("rule", str(row.id)), f"{summary} “{clean.term}”", before, after)
+    activity.record(author, action, ("rule", str(row.id)), f"{summary} {rule_label(clean)}", before, after)
     return changed
 
 
@@ -146,11 +155,11 @@ def resume(author: Author, rule_id: int) -> SearchRule:
 
 
 def delete(author: Author, rule_id: int, revision: int) -> str:
-    """Delete a rule and return its term. Raises NotFound, StaleRevision."""
+    """Delete a rule and return its label. Raises NotFound, StaleRevision."""
     row = rule_of(author.site_id, rule_id, to_change=True, revision=revision)
-    term = row.term
-    _remove(author, row, "rule.delete", f"Deleted the rule for “{term}”")
-    return term
+    label = rule_label(row)
+    _remove(author, row, "rule.delete", f"Deleted the {label}")
+    return label
 
 
 def records(site_id: int, ids: list[int]) -> dict[str, Record]:
@@ -165,13 +174,13 @@ def revert(author: Author, rule_id: int, before: Record | None) -> None:
     row = find_record(SearchRule, author.site_id, rule_id, to_change=True)
     if before is None:
         if row is not None:
-            _remove(author, row, "rule.undo", f"Took back the rule for “{row.term}”")
+            _remove(author, row, "rule.undo", f"Took back the {rule_label(row)}")
         return
     clean = check_for_site(author.site_id, Rule.of_json(RULE.load(dict(before))), row)
     if row is None:
-        add_checked(author, clean, rule_id, "rule.undo", "Brought back the rule for")
+        add_checked(author, clean, rule_id, "rule.undo", "Brought back the")
     else:
-        change_checked(author, row, clean, "rule.undo", "Undid a change of the rule for")
+        change_checked(author, row, clean, "rule.undo", "Undid a change of the")
 
 
 def check_for_site(
@@ -180,16 +189,17 @@ def check_for_site(
     own: SearchRule | None,
     may_lead_nowhere: bool = False,
     known_skus: Mapping[str, str] | None = None,
+    tree: TaxonomyTree | None = None,
 ) -> Rule:
     """Return the rule as it can be stored in `own`, or in a new row for None. `known_skus` replaces the SKUs that the
-    shop has now, with the names of the products. Raises Invalid with every problem."""
+    shop has now, with the names of the products, and `tree` its levels. Raises Invalid with every problem."""
     clean = rule.tidied()
     further: list[Problem] = []
     if not may_lead_nowhere:
         further += missing_page_problems(clean, missing_pages(site_id, clean.paths))
-    same = rule_for(site_id, clean.term)
+    same = rule_for(site_id, clean.term, clean.match)
     if same is not None and (own is None or same.id != own.id):
-        further.append(Problem("duplicate_term", f"There is a rule for “{same.term}” already.", "#/term"))
+        further.append(Problem("duplicate_term", f"There is a {rule_label(same)} already.", "#/term"))
     elif own is None:
         number = db.session.scalar(select(func.count()).where(SearchRule.site_id == site_id)) or 0
         if number >= MOST_RULES:
@@ -198,7 +208,18 @@ def check_for_site(
     if known_skus is None:
         pinned = (pin.sku for pin in clean.pins[:MOST_PLACED])
         known_skus = product_names(site_id, {*pinned, *clean.boosts[:MOST_PLACED], *clean.buries[:MOST_PLACED]})
-    return check_rule(clean, known_skus, further)
+    return check_rule(clean, known_names(site_id, [clean], known_skus, tree), further)
+
+
+def known_names(
+    site_id: int, rules: Iterable[Rule], skus: Mapping[str, str], tree: TaxonomyTree | None = None
+) -> KnownNames:
+    """Return what the shop has of what rules name; `skus` are those of the products that it has. The taxonomy is read
+    only where a rule names something of it, unless `tree` is given."""
+    if not any(rule.levels or any(group.levels or group.attributes for group in rule.groups) for rule in rules):
+        return KnownNames(skus)
+    tree = tree or active_tree(site_id)
+    return KnownNames(skus, tree.levels, with_values(tree))
 
 
 def product_names(site_id: int, skus: Iterable[str]) -> dict[str, str]:
@@ -222,7 +243,7 @@ def _remove(author: Author, row: SearchRule, action: str, summary: str) -> None:
 def _switch(author: Author, rule_id: int, enabled: bool) -> SearchRule:
     row = rule_of(author.site_id, rule_id, to_change=True)
     action, verb = ("rule.resume", "Resumed") if enabled else ("rule.pause", "Paused")
-    change_checked(author, row, replace(row.value, enabled=enabled), action, f"{verb} the rule for")
+    change_checked(author, row, replace(row.value, enabled=enabled), action, f"{verb} the")
     return row
 
 
@@ -313,12 +334,6 @@ class ListedRule:
     is_synced: bool
     applied: int | None
 
-    @property
-    def summary(self) -> str:
-        """The effects of the rule, in one line."""
-        text = ", ".join(rule_effects(self.rule))
-        return text[:1].upper() + text[1:]
-
     def is_in(self, narrowed: StateFilter) -> bool:
         if narrowed is StateFilter.UNSYNCED:
             return not self.is_synced
@@ -341,17 +356,28 @@ class RuleList:
     is_behind: bool
 
 
+def count_applied(rules: Iterable[Rule], applied: Mapping[str, int]) -> Counter[int | None]:
+    """Return how many searches each of the rules was for, by its id. `applied` counts the searches to which some rule
+    applied, by their words."""
+    known, counts = RuleSet.of(rules), Counter[int | None]()
+    for words, times in applied.items():
+        for rule in known.matching(words):
+            counts[rule.id] += times
+    return counts
+
+
 def find_rules(site_id: int, query: RuleQuery, now: datetime, applied: Mapping[str, int] | None = None) -> RuleList:
     """Return a page of rules, in two statements: a site has at most MOST_RULES. `applied` are searches by normalised
     term."""
     state = configuration.serving_state(site_id)
     stored = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id)).all()
+    counts = count_applied(with_level_names(site_id, (row.value for row in stored)), applied or {})
     wanted = query.words.strip().casefold()
     found = []
     for rule in stored:
         if wanted and not any(wanted in text.casefold() for text in rule.value.searched_texts):
             continue
-        times = applied.get(rule.normalized_term, 0) if applied is not None else None
+        times = counts[rule.id] if applied is not None else None
         row = ListedRule(rule, state_of(rule, now), configuration.is_live(rule, state), times)
         if row.is_in(query.narrowed):
             found.append(row)

@@ -4,7 +4,7 @@ caches them."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -12,7 +12,8 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from app.domain.relevance.candidates import baseline_of
-from app.domain.relevance.proposals import Proposal, apply_proposal, read_proposal
+from app.domain.relevance.proposals import Proposal, RuleProposal, apply_proposal, read_proposal
+from app.domain.relevance.rule_levels import with_level_names
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving.plan import Served
 from app.domain.search_statistics.models import RankingComparison
@@ -86,4 +87,7 @@ def _stored(site_id: int) -> RunningComparison | None:
     row = db.session.scalar(query)
     if row is None:
         return None
-    return RunningComparison(row.id, site_id, read_proposal(row.proposal), row.baseline, row.share, row.last_day)
+    proposal = read_proposal(row.proposal)
+    if isinstance(proposal, RuleProposal):
+        proposal = replace(proposal, rule=with_level_names(site_id, [proposal.rule])[0])
+    return RunningComparison(row.id, site_id, proposal, row.baseline, row.share, row.last_day)

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from app.domain.search.filters import PlacedGroup as PlacedGroup
+from app.domain.search.filters import RangeFilter as RangeFilter
+from app.domain.search.filters import ValueFilter as ValueFilter
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.shared.problems import DomainError
 from app.domain.work.context import WorkContext
@@ -78,23 +81,6 @@ class Sort(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ValueFilter:
-    """Keeps documents that carry any of `values` under `name`. No values: nothing is kept."""
-
-    name: str
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RangeFilter:
-    """Keeps documents whose number `name` lies in [low, high]; an open end is None."""
-
-    name: str
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Alternatives:
     """Alternatives to a run of the words of a search: `(gearbox OR shifter)`. `place` and `length` name the run among
     `query_words(words)`; each of `others` is the words of one alternative, as they are indexed. The run counts as one
@@ -137,7 +123,9 @@ class SearchRequest:
     `alternatives` widen what matches the words; words among `optional` add to a score but need not match. `pins`,
     `boosts` and `buries` (document ids, boosts in their order) shape the order by relevance alone: pins that pass
     scope and filters stand at their positions, boosts follow, buries come last. A pinned document belongs to the
-    results, and to their counts, although it lacks the words; boosts and buries add nothing.
+    results, and to their counts, although it lacks the words; boosts and buries add nothing. `groups` shape that order
+    too: a document belongs to the first that holds it; those of boosted groups follow `boosts`, group by group, those
+    of buried ones stand before `buries`, and each is ordered as all are.
 
     `correct` searches for a better spelling of words that find nothing; without `suggest` none is looked for, not even
     to be suggested.
@@ -179,6 +167,7 @@ class SearchRequest:
     pins: tuple[Pin, ...] = ()
     boosts: tuple[str, ...] = ()
     buries: tuple[str, ...] = ()
+    groups: tuple[PlacedGroup, ...] = ()
     by_meaning: bool = False
     similar_below: int = 0
     patient: bool = False

@@ -13,7 +13,8 @@ from app.domain.relevance.placing import Placement, PlacementKind, RuleStep, exi
 from app.domain.relevance.proposals import RuleProposal
 from app.domain.relevance.rule_definition import LAST_POSITION, LONGEST_BANNER, MOST_PLACED
 from app.domain.search.serving.configuration import serving_state
-from app.domain.search.serving.rules import LONGEST_TERM, Rule
+from app.domain.search.serving.rules import LONGEST_TERM, MATCH_HELP, Rule
+from app.domain.search.serving.term_index import Match
 from app.domain.seo.landing import stored_rules
 from app.domain.seo.landing.rules import MOST_OVERRIDES, MOST_RULES
 from app.domain.shared.problems import Invalid
@@ -34,12 +35,13 @@ from app.mcp.tools.product_ranking import CATEGORY
 from app.web.permissions import Permission
 
 SHOWN_PAGES = 20
+Action = Literal["pin", "boost", "bury", "redirect", "banner", "set", "remove", "setLanding", "inheritLanding"]
 # The fields that an action may set besides: dates, the switch, then what is for the shop's staff.
 BESIDES = sorted(
     (field for field in fields_of(Rule) if field.argument),
     key=lambda field: (not field.is_served, isinstance(field, SwitchField)),
 )
-SETTABLE = (*(field.key for field in BESIDES), "revision")
+SETTABLE = ("match", *(field.key for field in BESIDES), "revision")
 LANDING = ("setLanding", "inheritLanding")
 PARTS: dict[str | None, dict[str, None]] = {
     "redirect": {"redirectUrl": None},
@@ -57,14 +59,15 @@ class BannerArguments(Arguments):
 class RuleArguments(WriteArguments):
     """The arguments that change a rule."""
 
-    action: Literal["pin", "boost", "bury", "redirect", "banner", "remove", "setLanding", "inheritLanding"] = Field(
+    action: Action = Field(
         description=(
-            "The first six change the rule for the search term, which is made where there is none; what they do not "
+            "The first seven change the rule of the term, which is made where there is none; what they do not "
             "name stays. pin (needs term and products, takes position): put products at fixed places. boost (needs "
             "term and products): put them before the others. bury (needs term and products): put them last. redirect "
             "(needs term and redirectUrl): lead the search to a page instead of results. banner (needs term and "
-            "banner): show a line above the results. remove (needs term, takes part and products): take a part of the "
-            f"rule away, or all of it. All of these take revision, and the first five {', '.join(SETTABLE[:-2])} and "
+            "banner): show a line above the results. set (needs term): set other fields alone. remove (needs term, "
+            "takes part and products): take a part of the rule away, or all of it. All of these take match and "
+            f"revision, and the first six {', '.join(SETTABLE[1:-2])} and "
             f"{SETTABLE[-2]}. setLanding (needs category and rules): give the category exactly these landing rules, in "
             "the place of those it has; an empty list switches its landing pages off. inheritLanding (needs category): "
             "let it take the rules of its tree."
@@ -73,8 +76,15 @@ class RuleArguments(WriteArguments):
     term: str | None = Field(
         default=None,
         description=(
-            "The search: the rule applies when a shopper searches exactly this, whatever the case and spacing. At most "
-            f"{LONGEST_TERM} characters. Example: “rain coat”."
+            "The term: as match says, the rule applies when a shopper searches exactly this, whatever the case and "
+            f"spacing, or what starts with or contains it. At most {LONGEST_TERM} characters. Example: “rain coat”."
+        ),
+    )
+    match: Literal["exact", "startsWith", "contains", "any"] = Field(
+        default="exact",
+        description=(
+            f"{MATCH_HELP} It belongs to the name of a rule: “exactly tent” and “contains tent” are two rules, and "
+            "this says which of them is changed."
         ),
     )
     products: list[str] | None = Field(
@@ -147,7 +157,8 @@ class ManageRankingAnswer(Answer):
         "bury": writes("term", "products", takes=SETTABLE),
         "redirect": writes("term", "redirectUrl", takes=SETTABLE),
         "banner": writes("term", "banner", takes=SETTABLE),
-        "remove": writes("term", takes=("part", "products", "revision")),
+        "set": writes("term", takes=SETTABLE),
+        "remove": writes("term", takes=("part", "products", "match", "revision")),
         "setLanding": writes("category", "rules", permission=Permission.MANAGE_MERCHANDISING),
         "inheritLanding": writes("category", permission=Permission.MANAGE_MERCHANDISING),
     },
@@ -156,8 +167,8 @@ class ManageRankingAnswer(Answer):
 def manage_product_ranking(call: Call, sent: ManageRankingArguments) -> ManageRankingAnswer:
     """Change what shoppers see first: the rule of one search (pinned, boosted and buried products, a redirect, a
     banner), or which values of a category have landing pages. Each call changes one part and leaves the rest. A rule
-    helps one search alone; for words that mean the same use manageSynonyms, for a word that one product lacks
-    manageProductSearchTerms."""
+    is for one search, or by match and levels for many; for words that mean the same use manageSynonyms, for a word that
+    one product lacks manageProductSearchTerms."""
     if sent.action in LANDING:
         return _set_landing(call, sent)
     step = _remove(call, sent) if sent.action == "remove" else _place(call, sent)
@@ -168,7 +179,7 @@ def _place(call: Call, sent: ManageRankingArguments) -> RuleStep:
     is_placing = sent.action in ("pin", "boost", "bury")
     kind = PlacementKind(sent.action) if is_placing else PlacementKind.NONE
     placement = Placement(kind, _skus(call, sent), sent.position)
-    return take_step(call.author, sent.term or "", placement, _fields(sent), sent.revision)
+    return take_step(call.author, sent.term or "", placement, _fields(sent), sent.revision, Match(sent.match))
 
 
 def _remove(call: Call, sent: ManageRankingArguments) -> RuleStep:
@@ -176,10 +187,10 @@ def _remove(call: Call, sent: ManageRankingArguments) -> RuleStep:
     if (part == "products") != bool(sent.products):
         raise Invalid.one("products_or_part", "Name products to remove just those, or another part.", "#/products")
     if part == "rule":
-        return remove_rule(call.author, term, sent.revision)
-    existing_rule(call.site_id, term)
+        return remove_rule(call.author, term, sent.revision, Match(sent.match))
+    existing_rule(call.site_id, term, Match(sent.match))
     placement = Placement(skus=_skus(call, sent) if part == "products" else ())
-    return take_step(call.author, term, placement, PARTS.get(part, {}), sent.revision)
+    return take_step(call.author, term, placement, PARTS.get(part, {}), sent.revision, Match(sent.match))
 
 
 def _skus(call: Call, sent: ManageRankingArguments) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from app.domain.merchandising.categories import category_referred_to
 from app.domain.relevance import rules as listing
 from app.domain.relevance.rules import RuleQuery, StateFilter, rule_for
 from app.domain.search.serving.configuration import serving_state
+from app.domain.search.serving.term_index import Match
 from app.mcp.arguments import Answer, Arguments, PageNumber, PageSize, PagingShape, paging_of
 from app.mcp.landing_shapes import LandingShape, landing_shape
 from app.mcp.registry import Call, reads, tool
@@ -27,8 +28,8 @@ class ProductRankingArguments(Arguments):
     action: Literal["rules", "landing"] = Field(
         description=(
             "rules (takes term, or words, state, pageNumber and pageSize): answer search rules, which pin, boost or "
-            "bury products for one search, lead it to a page or put a banner above its results. With term the rule "
-            "for exactly that search, else a list. "
+            "bury products for a search, lead it to a page or put a banner above its results. With term the rules "
+            "of exactly that term, each of another match, else a list. "
             "landing (needs category, takes pageNumber and pageSize): answer the landing rules of the category, how it "
             "comes by them, and the landing pages it has now."
         )
@@ -78,8 +79,9 @@ def product_ranking(call: Call, sent: ProductRankingArguments) -> ProductRanking
 
 
 def _one(call: Call, term: str) -> ProductRankingAnswer:
-    rule = rule_for(call.site_id, term)
-    rules = [] if rule is None else [rule_shape(rule, serving_state(call.site_id), ports.clock().now())]
+    found = (rule_for(call.site_id, term, match) for match in Match)
+    state, now = serving_state(call.site_id), ports.clock().now()
+    rules = [rule_shape(rule, state, now) for rule in found if rule is not None]
     paging = PagingShape(page_number=1, page_size=1, total_items=len(rules), total_pages=len(rules))
     return ProductRankingAnswer(rules=rules, landing=None, paging=paging)
 

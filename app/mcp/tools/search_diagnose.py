@@ -69,6 +69,20 @@ class AppliedRuleShape(RuleEffectShape):
     normalized_term: str
 
 
+class LostEffectShape(Answer):
+    effect: str
+    to: str = Field(description="The id of the rule that goes before.")
+
+
+class RankedRuleShape(Answer):
+    id: str
+    match: str
+    term: str
+    priority: int
+    effects: list[str]
+    lost: list[LostEffectShape] = Field(description="What of the rule has no effect, since another rule goes before.")
+
+
 class ScorePartShape(Answer):
     kind: str
     field: str | None
@@ -147,7 +161,8 @@ class DiagnoseAnswer(Answer):
     corrected_to: str | None = Field(description="The spelling that is searched instead.")
     synonyms_applied: list[SynonymShape]
     synonyms_suggested: list[SuggestedSynonymShape] = Field(description="Those that would apply once accepted.")
-    rule: AppliedRuleShape | None = Field(description="The rule that applies to this search.")
+    rule: AppliedRuleShape | None = Field(description="The first of the rules that apply to this search.")
+    rules: list[RankedRuleShape] = Field(description="All rules that apply, in the order in which they count.")
     redirect: str | None = Field(description="Where the rule sends shoppers, who do not see the results.")
     found: int | None = Field(description="How many products are found; null where search does not answer.")
     currency: str

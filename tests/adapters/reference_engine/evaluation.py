@@ -10,6 +10,7 @@ from itertools import islice
 from app.domain.search.engine import (
     MOST_FACET_VALUES,
     Hit,
+    PlacedGroup,
     RangeCount,
     SearchRequest,
     SearchResult,
@@ -133,8 +134,19 @@ class Evaluation:
         others = [id for id in free if id not in boosts and id not in buries]
         return [*boosts, *others, *(id for id in free if id in buries)]
 
+    def group_of(self, id: str) -> PlacedGroup | None:
+        document = self.documents.by_id[id]
+        groups = self.request.groups if self.request.sort is Sort.RELEVANCE else ()
+        return next((group for group in groups if group.holds(document.values, document.numbers)), None)
+
     def key(self, id: str) -> tuple[float | str, ...]:
-        """The order where nothing is placed, lowest first."""
+        """The order where nothing is placed by its id, lowest first."""
+        group = self.group_of(id)
+        tiers, ordinary = scoring.group_tiers(self.request.groups)
+        tier = ordinary if group is None else tiers[self.request.groups.index(group)]
+        return (tier, *self._own_key(id))
+
+    def _own_key(self, id: str) -> tuple[float | str, ...]:
         document, sort, nowhere = self.documents.by_id[id], self.request.sort, float("inf")
         is_behind = self.request.ranking.sold_out_last and not sells(document)
         created = document.numbers.get("createdAt")

@@ -47,7 +47,7 @@ class Explainer:
     def _placed(self, id: str) -> str | None:
         is_behind = self.evaluation.request.ranking.sold_out_last and not sells(self.documents.by_id[id])
         is_last = is_behind and self.evaluation.request.sort is Sort.RELEVANCE
-        return self.evaluation.placement.placed(id) or ("sold_out" if is_last else None)
+        return self.evaluation.placement.placed(id, self.evaluation.group_of(id)) or ("sold_out" if is_last else None)
 
     def _words_in(self, id: str) -> tuple[tuple[FieldMatch, ...], tuple[str, ...]]:
         fields: dict[str, dict[str, None]] = {}

@@ -5,7 +5,7 @@ The list as JSON is GET /admin/search/ranking with Accept: application/json.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from flask import flash, jsonify, redirect, render_template, request, url_for
 from flask_login import current_user
@@ -21,7 +21,14 @@ from app.blueprints.json_body import json_body, revision_in_address
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number, page_size
 from app.domain.relevance import publishing, rules
 from app.domain.relevance.models import SearchRule
-from app.domain.relevance.rule_definition import RuleState, deletion_effects
+from app.domain.relevance.rule_definition import (
+    RuleState,
+    deletion_effects,
+    describe_searches,
+    rule_effects,
+    rule_label,
+)
+from app.domain.relevance.rule_levels import rule_choices
 from app.domain.relevance.rules import RuleOrder, RuleQuery, StateFilter, missing_pages
 from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import RULE as RULE_FIELDS
@@ -87,9 +94,9 @@ def search_rule_resume(rule_id: int) -> Answer:
 @requires(Permission.MANAGE_SEARCH)
 def search_rule_delete(rule_id: int) -> Response:
     with transaction():
-        term = rules.delete(current_author(), rule_id, sent_revision(request.form))
+        label = rules.delete(current_author(), rule_id, sent_revision(request.form))
     address = url_for("admin.search_ranking")
-    flash_undoable(f"Deleted the rule for “{term}”.", "rule", rule_id, address)
+    flash_undoable(f"Deleted the {label}.", "rule", rule_id, address)
     return redirect_page(address) if wants_fragment() else redirect(address)
 
 
@@ -115,6 +122,15 @@ def query_in(sent: MultiDict[str, str]) -> RuleQuery:
     )
 
 
+bp.add_app_template_global(rule_label)
+bp.add_app_template_global(describe_searches, "rule_searches")
+
+
+def _sentence(parts: Iterable[str]) -> str:
+    text = ", ".join(parts)
+    return text[:1].upper() + text[1:]
+
+
 def applied_counts() -> Mapping[str, int] | None:
     """Return how often each rule applied, by its normalised term; None where the site counts no searches."""
     site_id = current_user.site_id
@@ -126,6 +142,7 @@ def applied_counts() -> Mapping[str, int] | None:
 def _list_context(query: RuleQuery) -> dict[str, object]:
     now = ports.clock().now()
     found = rules.find_rules(current_user.site_id, query, now, applied_counts())
+    names = rule_choices(current_user.site_id).names
     leading = [row.rule for row in found.page.items if row.state in (RuleState.LIVE, RuleState.SCHEDULED)]
     return {
         "found": found,
@@ -135,6 +152,8 @@ def _list_context(query: RuleQuery) -> dict[str, object]:
         "days": DAYS,
         "time_zone": shop_settings(current_user.site_id).time_zone,
         "nowhere": missing_pages(current_user.site_id, (path for rule in leading for path in rule.value.paths)),
+        "searches": {row.rule.id: describe_searches(row.rule, names.levels) for row in found.page.items},
+        "effects": {row.rule.id: _sentence(rule_effects(row.rule, names)) for row in found.page.items},
         "when_deleted": {row.rule.id: deletion_effects(row.rule, now) for row in found.page.items},
     }
 

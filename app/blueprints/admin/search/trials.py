@@ -20,7 +20,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import sent_number
-from app.blueprints.admin.search.rule_editor import RuleForm
+from app.blueprints.admin.search.rule_form import RuleForm
 from app.blueprints.admin.search.tabs import tab_of_kind
 from app.blueprints.callers import current_author
 from app.domain.catalogue.product_rules import split_terms
@@ -28,6 +28,7 @@ from app.domain.relevance import proposals, replays
 from app.domain.relevance.comparison import comparison_json
 from app.domain.relevance.previews import LONGEST_SEARCH, Preview, preview_change
 from app.domain.relevance.proposals import Proposal, as_json
+from app.domain.relevance.rule_levels import rule_choices
 from app.domain.search.engine import SearchUnavailable, TrialsUnsupported
 from app.domain.search.ranking_settings import RANKING
 from app.domain.shared import strict_json
@@ -79,7 +80,8 @@ def _synonym_fields(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any
 def _rule_fields(sent: MultiDict[str, str], time_zone: str) -> dict[str, Any]:
     """Return the fields of the rule, not paused even where the form says so: its effect is to be previewed."""
     problems: list[Problem] = []
-    rule = RuleForm.typed(sent).rule(ZoneInfo(time_zone), None, problems, takes_zone=True)
+    choices = rule_choices(current_user.site_id)
+    rule = RuleForm.typed(sent).rule(ZoneInfo(time_zone), None, problems, choices, takes_zone=True)
     if problems:
         raise Invalid(problems)
     return {"id": sent_number(sent.get("id", "")), **replace(rule.tidied(), enabled=True).as_json(for_shoppers=True)}

@@ -15,11 +15,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from math import log
 from types import MappingProxyType
 from typing import Any
 
-from app.domain.search.engine import IndexDocument, SearchRequest, Sort
+from app.domain.search.engine import IndexDocument, PlacedGroup, SearchRequest, Sort
 from app.domain.search.ranking_settings import RankingSettings, Weight
 from app.domain.search.text import LINKING_WORDS, words
 
@@ -221,14 +222,24 @@ class PlacedDocuments:
             place += taken <= place
         return place + 1
 
-    def placed(self, document_id: str) -> str | None:
-        """Return how the request placed a document: `pinned`, `boosted`, `buried` or None."""
+    def placed(self, document_id: str, group: PlacedGroup | None = None) -> str | None:
+        """Return how the request placed a document, by its id or else by its group: `pinned`, `boosted`, `buried` or
+        None."""
         kinds = (("pinned", self.pins.values()), ("boosted", self.boosts), ("buried", self.buries))
-        return next((kind for kind, ids in kinds if document_id in ids), None)
+        by_group = None if group is None else "boosted" if group.is_boosted else "buried"
+        return next((kind for kind, ids in kinds if document_id in ids), by_group)
 
     def pin_rank(self, document_id: str) -> int | None:
         """Return the 1-based rank of a pinned document, None for another."""
         return next((place + 1 for place, pinned in self.pins.items() if pinned == document_id), None)
+
+
+def group_tiers(groups: Sequence[PlacedGroup]) -> tuple[list[int], int]:
+    """Return the tier of each group, the lowest first in the order, and that of documents in none: boosted groups come
+    one after the other, then what is in no group, then all buried ones together."""
+    ordinary = sum(group.is_boosted for group in groups)
+    boosted = count()
+    return [next(boosted) if group.is_boosted else ordinary + 1 for group in groups], ordinary
 
 
 def pin_places(wanted: Sequence[tuple[int, str]], total: int) -> dict[int, str]:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlalchemy import Select, select
 from sqlalchemy.exc import OperationalError
@@ -16,7 +16,8 @@ from app.domain.search.events import ConfigurationSaved
 from app.domain.search.models import ServedConfiguration
 from app.domain.search.ranking_settings import RankingSettings, ranking_of
 from app.domain.search.serving.plan import Learned, Served, stop_words_of
-from app.domain.search.serving.rules import Rule, RuleSet
+from app.domain.search.serving.rule_set import RuleSet
+from app.domain.search.serving.rules import Rule
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet
 from app.domain.shared.clock import Clock
 from app.domain.shared.records import upsert
@@ -26,6 +27,8 @@ from app.extensions import db
 
 STOP_WORDS = "search-stop-words"
 BY_MEANING = "search-by-meaning"
+LEVEL_NAMES = "levelNames"
+NEW_RULE = Rule("").as_json()
 FRESH = timedelta(seconds=1)
 
 
@@ -102,8 +105,22 @@ def read_snapshot(site_id: int, stop_words: frozenset[str] = frozenset()) -> Ser
     # Groups published until November 2026 named the synonyms “words”.
     groups = ({"synonyms": group.get("words"), **group} for group in row.synonyms)
     synonyms = SynonymSet.of(SynonymGroup.of_json(group, group["id"]) for group in groups)
-    rules = RuleSet.of(Rule.of_json(rule, rule["id"]) for rule in row.rules)
+    rules = RuleSet.of(map(rule_of_snapshot, row.rules))
     return Served(row.live_version, synonyms, rules, stop_words, learned=Learned.of_json(row.learned))
+
+
+def rule_in_snapshot(rule: Rule) -> dict[str, Any]:
+    """Return a stored rule as the snapshot has it: what differs from a new rule, since each process reads all rules at
+    every change. The names of its levels stand there, so that a search needs no taxonomy."""
+    written = rule.as_json(for_shoppers=True)
+    kept = {key: value for key, value in written.items() if value != NEW_RULE[key]}
+    names = {LEVEL_NAMES: list(rule.level_names)} if rule.level_names else {}
+    return {"id": rule.id, "term": rule.term} | kept | names
+
+
+def rule_of_snapshot(stored: Mapping[str, Any]) -> Rule:
+    rule = Rule.of_json(stored, stored["id"])
+    return replace(rule, level_names=tuple(stored[LEVEL_NAMES])) if LEVEL_NAMES in stored else rule
 
 
 @dataclass(frozen=True, slots=True)

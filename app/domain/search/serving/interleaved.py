@@ -69,7 +69,7 @@ def search_interleaved(
 
 def are_alike(ours: Plan, theirs: Plan) -> bool:
     """Whether two plans of the same words order alike."""
-    names = ("rule", "expansion", "ranking", "learned", "by_meaning")
+    names = ("rules", "expansion", "ranking", "learned", "by_meaning")
     return all(getattr(ours, name) == getattr(theirs, name) for name in names)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -15,7 +15,9 @@ from app.domain.search.engine import LearnedFactors
 from app.domain.search.ranking.learning import LearnedLevel, LearnedProduct, LearnedSearch
 from app.domain.search.ranking.scoring import SECONDS_A_DAY
 from app.domain.search.ranking_settings import RankingSettings
-from app.domain.search.serving.rules import Banner, Rule, RuleSet, normalized_term, safe_redirect, words_searched_at
+from app.domain.search.serving.applied_rules import AppliedRules, combine
+from app.domain.search.serving.rule_set import RuleSet
+from app.domain.search.serving.rules import Banner, Rule, normalized_term, safe_redirect, words_searched_at
 from app.domain.search.serving.synonyms import Expansion, SynonymSet
 from app.domain.search.text import query_words
 
@@ -109,12 +111,12 @@ def stop_words_of(texts: Iterable[str]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan of a search. `redirect` is the path of this site where the search goes instead of to results. `synonyms`
-    are those that `expansion` was made with: a corrected spelling is expanded anew. `day`, from 1970, is the one on
-    which `ranking` counts newness."""
+    """The plan of a search. `rules` apply to it, by their precedence. `redirect` is the path of this site where the
+    search goes instead of to results. `synonyms` are those that `expansion` was made with: a corrected spelling is
+    expanded anew. `day`, from 1970, is the one on which `ranking` and groups of new products count."""
 
     words: str
-    rule: Rule | None = None
+    rules: tuple[Rule, ...] = ()
     redirect: str | None = None
     banner: Banner | None = None
     expansion: Expansion = field(default_factory=Expansion)
@@ -124,17 +126,31 @@ class Plan:
     day: int = 0
     learned: LearnedSearch = field(default_factory=LearnedSearch)
 
+    @property
+    def rule(self) -> Rule | None:
+        """The first of the rules."""
+        return self.rules[0] if self.rules else None
+
+    @property
+    def applied(self) -> AppliedRules:
+        return combine(self.rules)
+
+    @property
+    def today(self) -> datetime:
+        return datetime.fromtimestamp(self.day * SECONDS_A_DAY, UTC)
+
 
 def plan(words: str, served: Served, now: datetime, redirects: bool = True) -> Plan:
-    """Return the plan of a search, in the order of the contract: a redirect, else pins, boosts and buries of the rule
-    over what the words and their synonyms find. Without `redirects` the redirect of a rule is ignored, and its other
-    actions apply."""
-    rule = served.rules.find(words, now)
+    """Return the plan of a search, in the order of the contract: a redirect, else pins, boosts and buries of the
+    rules over what the words and their synonyms find. Without `redirects` that of a rule is ignored, and all else
+    applies."""
+    rules = served.rules.applying(words, now)
+    applied = combine(rules)
     return Plan(
         words=words,
-        rule=rule,
-        redirect=_redirect(rule, served, now) if redirects else None,
-        banner=_banner(rule),
+        rules=rules,
+        redirect=_redirect(applied.redirect, served, now) if redirects else None,
+        banner=_banner(applied.banner),
         expansion=served.synonyms.expand(words),
         synonyms=served.synonyms,
         by_meaning=served.by_meaning,
@@ -149,7 +165,7 @@ def _redirect(rule: Rule | None, served: Served, now: datetime) -> str | None:
     search that is itself redirected, so that it might never end."""
     path = safe_redirect(rule.redirect_url) if rule is not None else None
     words = words_searched_at(path) if path is not None else None
-    next_rule = served.rules.find(words, now) if words is not None else None
+    next_rule = combine(served.rules.applying(words, now)).redirect if words is not None else None
     is_redirected_again = next_rule is not None and safe_redirect(next_rule.redirect_url) is not None
     return None if is_redirected_again else path
 

@@ -80,7 +80,7 @@ def expand_request(
 ) -> SearchRequest:
     """Return the request with synonyms, stop words, ranking settings, what was learned and the places of a rule. Hidden
     products are outside of its scope, so that they are neither found nor counted, and no pin brings them back. SKUs are
-    looked up in one query, only where a rule applies; while the database does not answer, nothing is placed."""
+    looked up in one query, only where a rule names them; while the database does not answer, none is placed."""
     if plan.ranking != RankingSettings.DEFAULT:
         is_narrowed = plan.ranking.hides_sold_out and SELLING not in request.scope
         scope = (*request.scope, SELLING) if is_narrowed else request.scope
@@ -89,21 +89,28 @@ def expand_request(
         request = replace(request, by_meaning=True)
     if plan.learned:
         request = replace(request, learned=factors_of(plan.learned))
-    if stop_words or plan.expansion.alternatives or plan.rule:
+    if stop_words or plan.expansion.alternatives or plan.rules:
         optional = stop_words.intersection(query_words(request.words)) if stop_words else frozenset()
         request = replace(request, alternatives=plan.expansion.alternatives, optional=optional)
-    if plan.rule is None or not plan.rule.skus:
+    return _placed_by_rules(site_id, request, plan) if plan.rules else request
+
+
+def _placed_by_rules(site_id: int, request: SearchRequest, plan: Plan) -> SearchRequest:
+    applied = plan.applied
+    groups = tuple(group.placed(is_boosted, plan.today) for is_boosted, group in applied.groups)
+    request = replace(request, groups=groups) if groups else request
+    if not applied.skus:
         return request
     try:
-        ids = document_ids(site_id, plan.rule.skus)
+        ids = document_ids(site_id, applied.skus)
     except OperationalError:
         db.session.rollback()
         ids = {}
     return replace(
         request,
-        pins=tuple(Pin(ids[pin.sku], pin.position) for pin in plan.rule.pins if pin.sku in ids),
-        boosts=tuple(ids[sku] for sku in plan.rule.boosts if sku in ids),
-        buries=tuple(ids[sku] for sku in plan.rule.buries if sku in ids),
+        pins=tuple(Pin(ids[pin.sku], pin.position) for pin in applied.pins if pin.sku in ids),
+        boosts=tuple(ids[sku] for sku in applied.boosts if sku in ids),
+        buries=tuple(ids[sku] for sku in applied.buries if sku in ids),
     )
 
 

@@ -8,16 +8,18 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
 from urllib.parse import parse_qs, unquote, urlsplit
 from zoneinfo import ZoneInfo
 
+from app.domain.search.serving.product_groups import GroupsField, ProductGroup
+from app.domain.search.serving.term_index import Match
 from app.domain.search.text import request_words
-from app.domain.shared.problems import Invalid
+from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.record_fields import (
     BlockField,
     Cells,
+    ChoiceField,
     DeclaredRecord,
     ListField,
     MomentField,
@@ -37,6 +39,21 @@ LONGEST_TERM = 100  # As for the searches that are counted.
 LONGEST_NOTE = 2_000
 LONGEST_PATH = 500
 SEARCH_PATH = "/search"
+USUAL_PRIORITY, LAST_PRIORITY = 100, 1_000
+MATCH_LABELS = {
+    Match.EXACT: "searches of exactly the term",
+    Match.STARTS_WITH: "searches that start with the term",
+    Match.CONTAINS: "searches that contain the term",
+    Match.ANY: "any search that names one of its levels",
+}
+MATCH_HELP = (
+    "exact: the search is the term; startsWith, contains: it begins with the words of the term or has them side by "
+    "side; any: it names one of the levels, and the term is only the rule's name."
+)
+GROUPS_HELP = (
+    "Each group has any of manufacturers, levels (ids), attributes (id, values), priceFrom and priceTo in minor units, "
+    "stock (in or out), newDays and onSale, and holds the products that meet all of them at the time of the search."
+)
 TIME = "A time with its zone, such as “2026-11-20T21:04:05Z”."
 _SLASHES = re.compile(r"[/\\]+")
 
@@ -168,8 +185,74 @@ class BannerField(RecordField):
 
 
 @dataclass(frozen=True, slots=True)
+class MatchField(ChoiceField):
+    """How a search meets the term; an empty cell or text is the usual way."""
+
+    is_typed: ClassVar[bool] = True
+
+    def read_cells(self, cells: Cells, sent: dict[str, Any]) -> None:
+        if self.key in cells:
+            sent[self.key] = one_line(cells[self.key]) or Match.EXACT.value
+
+    def of_typed(self, form: TypedForm) -> Match:
+        text = form.texts[self.key].strip()
+        return Match(text) if text in set(Match) else Match.EXACT
+
+
+@dataclass(frozen=True, slots=True)
+class TypedListField(ListField):
+    """A list that a form has as one text, with semicolons between."""
+
+    is_typed: ClassVar[bool] = True
+
+    def tidy(self, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(text for text in map(one_line, value) if text))
+
+    def as_typed(self, value: tuple[str, ...], zone: ZoneInfo) -> tuple[str, ...]:
+        return (join_texts(value),) if value else ("",)
+
+    def of_typed(self, form: TypedForm) -> tuple[str, ...]:
+        return tuple(split_texts(form.texts[self.key]))
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityField(RecordField):
+    json_type: ClassVar[Any] = int
+    is_typed: ClassVar[bool] = True
+
+    def schema(self) -> Strict:
+        return Whole()
+
+    def problems(self, value: int) -> list[Problem]:
+        message = f"The priority must be a whole number from 1 to {LAST_PRIORITY}."
+        return [] if 1 <= value <= LAST_PRIORITY else [Problem("invalid_priority", message, f"#/{self.key}")]
+
+    def cells(self, raw: int) -> tuple[str, ...]:
+        return (str(raw),)
+
+    def read_cells(self, cells: Cells, sent: dict[str, Any]) -> None:
+        if self.key in cells:
+            sent[self.key] = self._number(cells[self.key])
+
+    def as_typed(self, value: int, zone: ZoneInfo) -> tuple[str, ...]:
+        return (str(value),)
+
+    def of_typed(self, form: TypedForm) -> int:
+        return self._number(form.texts[self.key])
+
+    @staticmethod
+    def _number(text: str) -> int:
+        """Return the number of a text, 0 for what is none, which is refused."""
+        typed = text.strip()
+        if not typed:
+            return USUAL_PRIORITY
+        return int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 7 else 0
+
+
+@dataclass(frozen=True, slots=True)
 class Rule(DeclaredRecord):
-    """A rule for searches of exactly `term`. Times are aware. `id` is None for one that is not saved yet."""
+    """A rule for searches: those of exactly `term`, or those that meet it otherwise (`match`). Times are aware. `id` is
+    None for one that is not saved yet."""
 
     term: Annotated[str, TermField("term", longest=LONGEST_TERM, is_required=True)]
     pins: Annotated[
@@ -205,11 +288,62 @@ class Rule(DeclaredRecord):
             is_served=False,
         ),
     ] = ""
+    match: Annotated[
+        Match, MatchField("applies to", choices=tuple(Match), shown=MATCH_LABELS, kind=Match, help=MATCH_HELP)
+    ] = Match.EXACT
+    other_terms: Annotated[
+        tuple[str, ...],
+        TypedListField(
+            "other terms",
+            help="Terms for which the rule applies as well, in the same way as for its term.",
+            argument="Terms for which the rule applies as well; these replace those it has.",
+        ),
+    ] = ()
+    levels: Annotated[
+        tuple[str, ...],
+        ListField(
+            "levels",
+            help="Ids of levels: the rule applies where the words besides the term name one of them, or one below it.",
+            argument="Ids of levels to which the rule is narrowed; these replace those it has.",
+        ),
+    ] = ()
+    priority: Annotated[
+        int,
+        PriorityField(
+            "priority",
+            help="Of the rules of one kind that apply to a search, the one with the lowest number comes first.",
+            argument=f"1 to {LAST_PRIORITY}, {USUAL_PRIORITY} by default: of the rules that apply, the lowest wins.",
+        ),
+    ] = USUAL_PRIORITY
+    boost_groups: Annotated[
+        tuple[ProductGroup, ...],
+        GroupsField("boosted groups", help=GROUPS_HELP, argument=f"Products to boost. {GROUPS_HELP}"),
+    ] = ()
+    bury_groups: Annotated[
+        tuple[ProductGroup, ...],
+        GroupsField("buried groups", help=GROUPS_HELP, argument=f"Products to bury. {GROUPS_HELP}"),
+    ] = ()
     id: int | None = None
+    # The names of `levels` and of those below them, as they are when the rule is published.
+    level_names: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def normalized_term(self) -> str:
         return normalized_term(self.term)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The terms for which the rule applies; none for one that applies to any search."""
+        return () if self.match is Match.ANY else (self.term, *self.other_terms)
+
+    @property
+    def precedence(self) -> tuple[int, int, float]:
+        """The order of rules that apply to one search: by how they match, their priority, then the older first."""
+        return self.match.rank, self.priority, float("inf") if self.id is None else self.id
+
+    @property
+    def groups(self) -> tuple[ProductGroup, ...]:
+        return (*self.boost_groups, *self.bury_groups)
 
     @property
     def skus(self) -> tuple[str, ...]:
@@ -222,7 +356,7 @@ class Rule(DeclaredRecord):
 
     @property
     def has_effect(self) -> bool:
-        return bool(self.skus or self.redirect_url or self.banner)
+        return bool(self.skus or self.groups or self.redirect_url or self.banner)
 
     def applies_at(self, now: datetime) -> bool:
         """Whether the rule applies: from `starts_at` on and until just before `ends_at`."""
@@ -231,30 +365,6 @@ class Rule(DeclaredRecord):
 
 
 RULE = Rule.schema()
-
-
-@dataclass(frozen=True, slots=True)
-class RuleSet:
-    """The rules of a site by normalised term."""
-
-    by_term: Mapping[str, Rule] = field(default_factory=lambda: MappingProxyType({}))
-
-    @classmethod
-    def of(cls, rules: Iterable[Rule]) -> RuleSet:
-        return cls(MappingProxyType({rule.normalized_term: rule for rule in rules}))
-
-    def find(self, words: str, now: datetime) -> Rule | None:
-        """The rule that applies to a search at a time."""
-        rule = self.by_term.get(normalized_term(words))
-        return rule if rule is not None and rule.applies_at(now) else None
-
-    def with_rule(self, rule: Rule) -> RuleSet:
-        """Return the rules as if the rule were saved, in the place of the one of its id or term."""
-        others = (kept for kept in self.by_term.values() if rule.id is None or kept.id != rule.id)
-        return RuleSet.of((*others, rule))
-
-    def without(self, rule_id: int) -> RuleSet:
-        return RuleSet.of(kept for kept in self.by_term.values() if kept.id != rule_id)
 
 
 def safe_redirect(path: str | None) -> str | None:

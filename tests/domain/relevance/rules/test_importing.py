@@ -12,7 +12,9 @@ from app.blueprints.admin.spreadsheet import lines
 from app.domain.relevance import rule_import
 from app.domain.relevance.rule_import import read_rule, read_table, table_rows
 from app.domain.relevance.rules import stored_rules
+from app.domain.search.serving.product_groups import ProductGroup
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
+from app.domain.search.serving.term_index import Match
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.sites.models import Site
@@ -31,6 +33,11 @@ RULES = st.builds(
     enabled=st.booleans(),
     starts_at=st.sampled_from((None, datetime(2026, 1, 1, tzinfo=UTC))),
     note=st.sampled_from(("", "=1+1\nand more")),
+    match=st.sampled_from(Match),
+    other_terms=st.lists(TEXT, max_size=2).map(tuple),
+    levels=st.lists(TEXT, max_size=2).map(tuple),
+    priority=st.integers(1, 1000),
+    boost_groups=st.sampled_from(((), (ProductGroup(("A; B", "C&D"), stock="out"), ProductGroup(price_to=0)))),
 )
 
 

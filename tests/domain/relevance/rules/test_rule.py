@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.relevance.rule_definition import LAST_POSITION, MOST_PLACED, check_rule
+from app.domain.relevance.rule_definition import LAST_POSITION, MOST_PLACED, KnownNames, check_rule
 from app.domain.search.serving.rules import RULE, Banner, PinnedSku, Rule, safe_redirect
 from app.domain.shared.problems import Invalid
 
@@ -19,7 +19,7 @@ SOUND = Rule(term="rain coat", pins=(PinnedSku("A-1", 1),))
 
 
 def check(rule: Rule, skus: dict[str, str]) -> Rule:
-    return check_rule(rule.tidied(), skus)
+    return check_rule(rule.tidied(), KnownNames(skus))
 
 
 def problems(**changed: object) -> list[tuple[str, str]]:

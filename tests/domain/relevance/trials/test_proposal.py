@@ -23,7 +23,8 @@ from app.domain.relevance.proposals import (
     searches_of,
 )
 from app.domain.search.serving.plan import Served
-from app.domain.search.serving.rules import Banner, PinnedSku, Rule, RuleSet
+from app.domain.search.serving.rule_set import RuleSet
+from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
 from app.domain.shared.problems import Invalid
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.search.serving.plan import Served, plan
-from app.domain.search.serving.rules import Banner, Rule, RuleSet, safe_redirect
+from app.domain.search.serving.rule_set import RuleSet
+from app.domain.search.serving.rules import Banner, Rule, safe_redirect
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 

@@ -14,7 +14,8 @@ from app.domain.search.engine import Alternatives, IndexName, Pin, SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.serving.plan import Served, plan
 from app.domain.search.serving.query import document_ids, expand_request, first_ten, search_products
-from app.domain.search.serving.rules import PinnedSku, Rule, RuleSet
+from app.domain.search.serving.rule_set import RuleSet
+from app.domain.search.serving.rules import PinnedSku, Rule
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
 from app.transaction import transaction
 from tests.searching import add_product, add_site, request

@@ -18,7 +18,8 @@ from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
 from app.domain.search.serving.configuration import served
 from app.domain.search.serving.plan import LearningMode, Served, plan
 from app.domain.search.serving.query import expand_request, first_ten, search_products
-from app.domain.search.serving.rules import PinnedSku, Rule, RuleSet
+from app.domain.search.serving.rule_set import RuleSet
+from app.domain.search.serving.rules import PinnedSku, Rule
 from app.domain.sites.models import Setting
 from app.domain.sites.setting_keys import SETTINGS
 from app.domain.sites.settings import change_settings

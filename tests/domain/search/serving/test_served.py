@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.search.serving.plan import stop_words_of
-from app.domain.search.serving.rules import Rule, RuleSet
+from app.domain.search.serving.rule_set import RuleSet
+from app.domain.search.serving.rules import Rule
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
 from app.domain.search.text import query_words
 

@@ -13,7 +13,8 @@ from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.search.engine import IndexName, SearchRequest, SearchResult, SearchUnavailable
 from app.domain.search.ranking_settings import RankingSettings, SoldOut
 from app.domain.search.serving.plan import Served
-from app.domain.search.serving.rules import Rule, RuleSet
+from app.domain.search.serving.rule_set import RuleSet
+from app.domain.search.serving.rules import Rule
 from app.domain.search.suggestions import CHECKED_FOR, FRESH, SuggestionDirectory
 from tests.blueprints.storefront import small_shop
 from tests.snapshots import built

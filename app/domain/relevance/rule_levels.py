@@ -1,0 +1,94 @@
+"""The levels that rules and their groups name: the names by which searches name them, and what an editor offers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import select
+
+from app.domain.relevance.models import SearchRule
+from app.domain.search.serving import configuration
+from app.domain.search.serving.product_groups import GroupNames
+from app.domain.search.serving.rules import Rule
+from app.domain.sites.sites import currency_of
+from app.domain.taxonomy.products.panel import path_label
+from app.domain.taxonomy.taxonomies import active_tree
+from app.domain.taxonomy.tree import AttributeType, TaxonomyTree
+from app.extensions import db
+
+
+def with_level_names(site_id: int, rules: Iterable[Rule]) -> list[Rule]:
+    """Return the rules with the names of their levels and of those below, as the active taxonomy has them."""
+    rules = list(rules)
+    if not any(rule.levels for rule in rules):
+        return rules
+    tree = active_tree(site_id)
+    return [replace(rule, level_names=_names(tree, rule.levels)) if rule.levels else rule for rule in rules]
+
+
+def _names(tree: TaxonomyTree, level_ids: Iterable[str]) -> tuple[str, ...]:
+    known = (id for id in level_ids if id in tree.levels)
+    ids = dict.fromkeys(below for id in known for below in (id, *tree.below(id)))
+    return tuple(dict.fromkeys(name for id in ids for name in tree.levels[id].names))
+
+
+def with_values(tree: TaxonomyTree) -> dict[str, str]:
+    """Return the names of the attributes by whose values groups can be filled, by their ids. Numbers are none."""
+    definitions = ((id, found[0]) for id, found in tree.attributes_by_id().items() if found)
+    return {id: first.name for id, first in definitions if first.type is not AttributeType.NUMBER}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChoices:
+    """What an editor of rules offers: levels by their labels and attributes by their names, each by its id, and the
+    currency of prices."""
+
+    levels: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    currency: str = "gbp"
+
+    @classmethod
+    def of(cls, tree: TaxonomyTree, currency: str) -> RuleChoices:
+        return cls({id: path_label(tree, id) for id in tree.levels}, with_values(tree), currency)
+
+    @property
+    def names(self) -> GroupNames:
+        return GroupNames(self.levels, self.attributes, self.currency)
+
+    def level_label(self, level_id: str) -> str:
+        return _label_of(self.levels, level_id)
+
+    def level_id(self, label: str) -> str:
+        return _id_of(self.levels, label)
+
+    def attribute_label(self, attribute_id: str) -> str:
+        return _label_of(self.attributes, attribute_id)
+
+    def attribute_id(self, label: str) -> str:
+        return _id_of(self.attributes, label)
+
+
+def _label_of(labels: Mapping[str, str], id: str) -> str:
+    """Return the label of an id; the id itself where no label, or one of several ids, would not lead back to it."""
+    label = labels.get(id, id)
+    return label if "=" not in label and _id_of(labels, label) == id else id
+
+
+def _id_of(labels: Mapping[str, str], text: str) -> str:
+    """Return the id that a text means, as the id or as the label of one alone; the text itself where it means none."""
+    if text in labels:
+        return text
+    meant = [id for id, label in labels.items() if label.casefold() == text.casefold()]
+    return meant[0] if len(meant) == 1 else text
+
+
+def rule_choices(site_id: int) -> RuleChoices:
+    return RuleChoices.of(active_tree(site_id), currency_of(site_id))
+
+
+def republish_names(site_id: int) -> None:
+    """Have rules published anew after the taxonomy changed, where some name levels. Call it in a transaction."""
+    levels = db.session.scalars(select(SearchRule.levels).where(SearchRule.site_id == site_id))
+    if any(levels):
+        configuration.raise_version(site_id)

@@ -1,0 +1,169 @@
+"""The editor and the list of rules by condition: terms, levels and groups, as typed, refused, saved and described."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app import ports
+from app.domain.relevance import publishing
+from app.domain.relevance.models import SearchRule
+from app.domain.sites.models import Site
+from app.extensions import db
+from app.transaction import transaction
+from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
+from tests.factories import make_product, make_rule, make_taxonomy
+from tests.page_client import Reading
+
+LIST = "/admin/search/ranking"
+NEW = f"{LIST}/new"
+COLOUR = {"attributeId": "colour", "name": "Colour", "type": "STRING"}
+LEVELS = [
+    {
+        "levelId": "camping",
+        "name": "Camping",
+        "attributes": [COLOUR],
+        "children": [{"levelId": "tents", "name": "Tents"}],
+    }
+]
+GROUP = {
+    "group-effect": ["boost", "bury", "bury"],
+    "group-manufacturers": ["Acme; Bolt", "", ""],
+    "group-levels": ["Camping › Tents", "camping", ""],
+    "group-attributes": ["Colour=Red; Colour=Blue", "", ""],
+    "group-price_from": ["10.50", "", ""],
+    "group-price_to": ["", "", ""],
+    "group-stock": ["in", "out", ""],
+    "group-new_days": ["", "30", ""],
+    "group-on_sale": ["yes", "", ""],
+}
+FORM = {
+    "match": "contains",
+    "term": "red",
+    "otherTerms": "crimson; scarlet",
+    "levels": "Camping › Tents",
+    "priority": "7",
+}
+
+
+@pytest.fixture
+def shop(app: Flask) -> Merchandiser:
+    found = merchandiser(app)
+    with app.app_context(), transaction():
+        site = db.session.get(Site, found.site_id)
+        make_product(site, "TENT-1")
+        make_taxonomy(site, LEVELS, active=True, id="kinds")
+    return found
+
+
+def stored(app: Flask) -> dict[str, Any]:
+    with app.app_context():
+        return db.session.scalars(select(SearchRule)).one().value.as_json()
+
+
+def values(page: Reading, name: str) -> list[str]:
+    return [field.get("value", "") for field in page.all("input") if field.get("name") == name]
+
+
+def text(page: Reading) -> str:
+    return " ".join(page.texts.values())
+
+
+def test_conditions_and_groups_are_saved_and_come_back_as_people_call_them(app: Flask, shop: Merchandiser) -> None:
+    answer = shop.post(NEW, FORM | GROUP)
+    rule = stored(app)
+    assert (rule["match"], rule["otherTerms"], rule["levels"]) == ("contains", ["crimson", "scarlet"], ["tents"])
+    assert rule["priority"] == 7
+    assert rule["boostGroups"] == [
+        {
+            "manufacturers": ["Acme", "Bolt"],
+            "levels": ["tents"],
+            "attributes": [{"id": "colour", "values": ["Red", "Blue"]}],
+            "priceFrom": 1050,
+            "stock": "in",
+            "onSale": True,
+        }
+    ]
+    assert rule["buryGroups"] == [{"levels": ["camping"], "stock": "out", "newDays": 30}]
+    page = shop.get(answer.location)
+    assert page.texts["h1"] == "Rule for searches that contain “red”"
+    assert (page.value("otherTerms"), page.value("levels")) == ("crimson;scarlet", "Camping › Tents")
+    assert values(page, "group-levels") == ["Camping › Tents", "Camping"]
+    assert values(page, "group-attributes") == ["Colour=Red;Colour=Blue", ""]
+    assert values(page, "group-price_from") == ["10.50", ""]
+    listed = shop.get(LIST)
+    assert "Searches that contain “red” or “crimson” or “scarlet” and name Camping › Tents" in text(listed)
+    assert "Boosted: by Acme or Bolt, in Camping › Tents, Colour Red or Blue, from £10.50, in stock, on sale" in text(
+        listed
+    )
+
+
+def test_what_was_saved_is_saved_again_without_a_change(app: Flask, shop: Merchandiser) -> None:
+    answer = shop.post(NEW, FORM | GROUP)
+    page = shop.get(answer.location)
+    again = {name: values(page, name) for name in GROUP if values(page, name)}
+    again |= {name: GROUP[name][:2] for name in ("group-effect", "group-stock", "group-on_sale")}
+    texts = {name: page.value(name) for name in ("term", "otherTerms", "levels", "priority")}
+    shop.post(answer.location, {**texts, **again, "match": "contains", "revision": "1"})
+    with app.app_context():
+        assert db.session.scalars(select(SearchRule)).one().revision == 1
+
+
+def test_what_cannot_be_read_is_named_at_its_group_and_nothing_typed_is_lost(app: Flask, shop: Merchandiser) -> None:
+    wrong = GROUP | {
+        "group-price_from": ["much", "", ""],
+        "group-levels": ["Nowhere", "", ""],
+        "group-attributes": ["Smell=Good", "", ""],
+        "group-new_days": ["", "soon", ""],
+    }
+    page = shop.post(NEW, FORM | wrong | {"priority": "first"}, 400)
+    assert "“much” is not an amount" in text(page)
+    page = shop.post(NEW, FORM | wrong | {"group-price_from": ["", "", ""], "priority": "first"}, 400)
+    for message in (
+        "There is no level with the id “Nowhere”.",
+        "No attribute with values has the id “Smell”.",
+        "The days for which a product is new are 1 to 3,650.",
+        "The priority must be a whole number from 1 to 1000.",
+    ):
+        assert message in text(page), message
+    assert values(page, "group-levels")[0] == "Nowhere"
+    with app.app_context():
+        assert db.session.scalars(select(SearchRule)).all() == []
+
+
+def test_groups_are_added_and_removed_in_the_form_alone(app: Flask, shop: Merchandiser) -> None:
+    added = shop.swap(NEW, FORM | GROUP | {"intent": "group:"})
+    assert added.status_code == 200 and added.text.count('name="group-manufacturers"') == 4
+    fewer = shop.swap(NEW, FORM | GROUP | {"intent": "ungroup:0"})
+    assert fewer.text.count('name="group-manufacturers"') == 2 and "Acme" not in fewer.text
+    without_script = shop.post(NEW, FORM | {"intent": "group:"}, 200)
+    assert len(values(without_script, "group-manufacturers")) == 1
+    with app.app_context():
+        assert db.session.scalars(select(SearchRule)).all() == []
+
+
+def test_the_editor_names_rules_for_the_same_searches_and_which_comes_first(app: Flask, shop: Merchandiser) -> None:
+    with app.app_context(), transaction():
+        make_rule(db.session.get(Site, shop.site_id), "red tent")
+    answer = shop.post(NEW, {"match": "contains", "term": "red", "boost": ["TENT-1"]})
+    with app.app_context(), transaction():
+        publishing.publish(ports.clock(), shop.site_id)
+    facts = text(shop.get(answer.location))
+    assert "Before this one:" in facts and "Rule for “red tent”" in facts
+
+
+def test_the_json_of_rules_has_the_conditions(app: Flask, shop: Merchandiser) -> None:
+    headers = {"Accept": "application/json", "X-CSRFToken": shop.pages.token}
+    sent = {"term": "red", "match": "startsWith", "buryGroups": [{"stock": "out"}], "otherTerms": ["rot"]}
+    call = {"base_url": shop.pages.base, "headers": headers}
+    made = shop.pages.client.post(f"{LIST}/rest", json=sent, **call)
+    assert made.status_code == 201
+    assert {name: made.json[name] for name in sent} == sent
+    wrong = {"term": "red", "buryGroups": [{"stock": "some"}, {"priceFrom": "1"}], "match": "sideways", "levels": "x"}
+    refused = shop.pages.client.post(f"{LIST}/rest", json=wrong, **call)
+    assert refused.status_code == 400
+    pointers = {problem["pointer"] for problem in refused.json["errors"]}
+    assert pointers == {"#/buryGroups/0/stock", "#/buryGroups/1/priceFrom", "#/match", "#/levels"}
