@@ -1,7 +1,7 @@
 """The three lists of `python -m bench spelling`, and how they are made: `python -m bench.spelling.lists` writes them
 anew, the same each time, from the data beside the repository.
 
-- slips: a word of the shop's product names with one edit at any place, so that neither the shop nor the language has it.
+- slips: words of the shop's product names with one edit at any place, which neither the shop nor the language has.
 - words: words of Google's product taxonomy of which no product has any form.
 - names: brands of a shop of clothes, and codes of products with another last character, which no product has.
 """

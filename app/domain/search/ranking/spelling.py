@@ -20,9 +20,11 @@ from app.domain.search.text import LINKING_WORDS, MAX_CHARACTERS, stem, tokens
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SHORTEST = 3
 LONGEST_WITH_FIRST_LETTER = 5
+# The letters from which on what was meant is certain: a word of the language, any other, and with two edits.
 SHORTEST_CERTAIN = 4
 SHORTEST_CERTAIN_NAME = 5
 SHORTEST_CERTAIN_NEAR = 9
+# Of the documents with the rarer of two words written as one, how many have both where that is what was meant.
 TOGETHER = 0.25
 SHORTEST_PART = 3  # Of a word that is two.
 LONG_WORD = 7
@@ -74,7 +76,7 @@ def slips(words: Sequence[str], vocabulary: Vocabulary, right: frozenset[str] = 
     word, one edit away, that some document has together with the others. It is never certain, since the shop has the
     word. Empty where there is none."""
     for word in words:
-        if word in right:
+        if word in right or not _may_be_misspelt(word):
             continue
         others = [other for other in words if other != word]
         if others and not vocabulary.documents_with(others):
@@ -110,7 +112,7 @@ def written_form(word: str, names: Iterable[str]) -> str:
 
 def _correct(word: str, company: Sequence[str], vocabulary: Vocabulary) -> Correction | None:
     """Return the likeliest spelling of a word. `company` are the other words of the search that the index knows."""
-    if len(word) < SHORTEST or not word.isalpha():
+    if not _may_be_misspelt(word):
         return None
     for candidates, is_certain in _candidates(word, vocabulary):
         for likely in _by_company(word, _commonest(word, candidates, vocabulary), company, vocabulary):
@@ -118,6 +120,11 @@ def _correct(word: str, company: Sequence[str], vocabulary: Vocabulary) -> Corre
             if vocabulary.documents_with(spelling):
                 return Correction(spelling, not is_word(word) and is_certain(word, spelling, company, vocabulary))
     return None
+
+
+def _may_be_misspelt(word: str) -> bool:
+    """Whether it is long enough, and no code nor number."""
+    return len(word) >= SHORTEST and word.isalpha()
 
 
 def _candidates(word: str, vocabulary: Vocabulary) -> Iterator[tuple[set[str], Judge]]:
