@@ -46,6 +46,7 @@ WORDS = (
     "laptop", "laptops", "lap", "top", "notebook", "note", "book", "sleeve", "bag", "for", "with", "cheap", "red",
     "keyboard", "key", "board", "wine", "glass", "glasses", "sunglasses", "sun", "rx45", "17ab", "4k", "cable", "table",
 )  # fmt: skip
+LACKING = ("bagel", "couch", "towable", "redtable")  # Words of the language, and what is like two of the shop.
 COLOURS, BRANDS = ("Red", "Blue", "Green", "Black"), ("Acme", "Bolt", "Crag")
 MOST = 20  # Documents; beyond them, which names a spelling is taken from depends on the order of equal scores.
 
@@ -97,7 +98,9 @@ def ranking(chance: random.Random) -> RankingSettings:
 
 
 def request(chance: random.Random) -> SearchRequest:
-    words = " ".join(typed(chance, word) for word in chance.choices((*WORDS, "zzqq", "sku 3"), k=chance.randint(0, 4)))
+    words = " ".join(
+        typed(chance, word) for word in chance.choices((*WORDS, *LACKING, "zzqq", "sku 3"), k=chance.randint(0, 4))
+    )
     ids = [f"P{number}" for number in range(MOST + 2)]
 
     def some(most: int) -> tuple[str, ...]:

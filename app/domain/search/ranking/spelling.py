@@ -196,13 +196,14 @@ def _weight(word: str, candidate: str) -> int:
 
 @lru_cache(maxsize=256)
 def one_edit_away(word: str) -> frozenset[str]:
-    """Every string that one slip of the finger makes of a word: a letter less, more, other, or two swapped."""
+    """Every string that one slip of the finger makes of a word: a letter less, more, other, or two swapped; and the
+    word with -ss, of which a typed -s was cut as the ending of a plural."""
     splits = [(word[:place], word[place:]) for place in range(len(word) + 1)]
     less = {head + tail[1:] for head, tail in splits if tail}
     swapped = {head + tail[1] + tail[0] + tail[2:] for head, tail in splits if len(tail) > 1}
     other = {head + letter + tail[1:] for head, tail in splits if tail for letter in _LETTERS}
     more = {head + letter + tail for head, tail in splits for letter in _LETTERS}
-    return frozenset((less | swapped | other | more) - {word})
+    return frozenset((less | swapped | other | more | {f"{word}ss"}) - {word})
 
 
 class FoundDocuments(Protocol):
