@@ -99,7 +99,11 @@ def _slips(chance: random.Random) -> list[tuple[str, str]]:
         word for word, names in _names_with().items() if names >= NAMES and word.isalpha() and len(word) >= SHORTEST
     ]
     slipped = ((_with_slip(word, chance), word) for word in chance.sample(sorted(words), len(words)))
-    unknown = [(slip, word) for slip, word in slipped if stem(slip) not in _shop_words() and not language.is_word(slip)]
+    unknown = [
+        (slip, word)
+        for slip, word in slipped
+        if stem(slip) not in _shop_words() and not language.is_word(slip, rarest=0)
+    ]
     return [(slip, word) for slip, word in unknown if stem(slip) != stem(word)][:SLIPS]
 
 

@@ -10,8 +10,8 @@ from tests.contracts.search_engine_contract import PRODUCTS, SITE, rebuild, shoe
 
 NAMES = (
     "Touch screen monitor", "Rifle scope sighting kit", "Base station", "Base plate", "Coffee making machine",
-    "Like new headphones", "Red part box", "Sliding door lamp", "Kitchen scroll saw", "Leather wallet", "Wireless mouse",
-    "Wireless laser mouse", "Wireless keyboard", "USB cable", "Candle lamp", "Table clock",
+    "Like new headphones", "Red part box", "Sliding door lamp", "Kitchen scroll saw", "Leather wallet",
+    "Wireless mouse", "Wireless laser mouse", "Wireless keyboard", "USB cable", "Candle lamp", "Table clock",
 )  # fmt: skip
 
 

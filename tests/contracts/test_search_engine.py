@@ -20,7 +20,11 @@ from tests.contracts.taught_search_contract import TaughtSearchContract
 from tests.shared_node import engine_of, lose_files, own_settings
 
 
-class TestWhooshEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, SpellingContract):
+class Contracts(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, SpellingContract):
+    """All that an engine must do."""
+
+
+class TestWhooshEngine(Contracts):
     @pytest.fixture
     def engine(self, tmp_path: Path) -> SearchEngine:
         return WhooshEngine(tmp_path / "index")
@@ -38,7 +42,7 @@ class TestWhooshEngine(SearchEngineContract, TaughtSearchContract, MeaningContra
             os.truncate(segment, 100)
 
 
-class TestReferenceEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, SpellingContract):
+class TestReferenceEngine(Contracts):
     @pytest.fixture
     def engine(self) -> SearchEngine:
         return ReferenceEngine()
@@ -52,7 +56,7 @@ class TestReferenceEngine(SearchEngineContract, TaughtSearchContract, MeaningCon
         engine.damaged.update(engine.live)
 
 
-class TestOpenSearchEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, SpellingContract):
+class TestOpenSearchEngine(Contracts):
     @pytest.fixture
     def engine(self, opensearch_url: str, tmp_path: Path) -> Iterator[SearchEngine]:
         with own_settings(opensearch_url) as settings:

@@ -143,10 +143,10 @@ class SearchExplanation:
     """The explanation of a search. `optional` are the tokens that a product may lack. `zone` is the shop's time zone.
     `found` is None where the engine does not answer or no words were given. `inactive_rule` is a rule for exactly these
     words that does not apply at the requested moment. `unknown` are words that no product has; `corrected` is the
-    spelling that is searched instead. `full` counts the results that have all words. `content` are the pages and
-    collections that shoppers see beside the results; `similar` are the products that follow them by meaning alone, with
-    cosines as scores. `is_behind`: a saved synonym or rule is not served yet. `page_size` is how many products a page
-    of the shop shows."""
+    spelling that is searched instead, `did_you_mean` one that is only offered. `full` counts the results that have all
+    words. `content` are the pages and collections that shoppers see beside the results; `similar` are the products that
+    follow them by meaning alone, with cosines as scores. `is_behind`: a saved synonym or rule is not served yet.
+    `page_size` is how many products a page of the shop shows."""
 
     request: ExplainRequest
     engine: EngineHealth
@@ -166,6 +166,7 @@ class SearchExplanation:
     content: ContentHits = NO_CONTENT
     similar: tuple[ScoredHit, ...] = ()
     corrected: str | None = None
+    did_you_mean: str | None = None
     relaxed: bool = False
     unknown: tuple[str, ...] = ()
     product: ProductExplanation | None = None
@@ -276,6 +277,7 @@ def explanation_json(explanation: SearchExplanation) -> dict[str, Any]:
         "redirect": explanation.redirect,
         "found": explanation.found,
         "correctedTo": explanation.corrected,
+        "didYouMean": explanation.did_you_mean,
         "products": [_hit_json(hit) for hit in explanation.hits],
         "content": [
             *_content_json(explanation.content.titled, True),
