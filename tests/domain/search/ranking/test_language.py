@@ -9,13 +9,13 @@ from app.domain.search.text import words
 
 
 def test_what_people_write_is_a_word_also_as_a_plural_without_its_ending() -> None:
-    singulars = "couch lighting bake baking hike hiking colour jewellery a zzz"
+    singulars = "couch lighting bake baking hike hiking colour jewellery a the zzz"
     plurals = "trousers glasses shelves series knives clothes scissors"
     assert [word for word in words(f"{singulars} {plurals}") if not is_word(word)] == []
 
 
 def test_misspellings_and_numbers_are_no_words() -> None:
-    typed = "recieve wireles keybord seperate teh alot definately qwzx 27 rj45 can't"
+    typed = "recieve wireles keybord seperate teh alot definately qwzx 27 rj45 .* t.e"
     assert [word for word in typed.split() if is_word(word)] == []
 
 
