@@ -34,7 +34,7 @@ GOALS = {
     "typed": Yardstick("own goal", 0.89, ""),
     "slip": Yardstick("own goal", 0.87, ""),
     "names": Yardstick("own goal", 0.97, ""),
-    "nothing": Yardstick("own goal", 0.06, ""),
+    "nothing": Yardstick("own goal", 0.10, ""),
     "lead": Yardstick("no lead", 0, ""),
     "bundles": Yardstick("own goal", 0.02, ""),
 }

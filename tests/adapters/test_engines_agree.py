@@ -47,6 +47,20 @@ WORDS = (
     "laptop", "laptops", "lap", "top", "notebook", "note", "book", "sleeve", "bag", "for", "with", "cheap", "red",
     "keyboard", "key", "board", "wine", "glass", "glasses", "sunglasses", "sun", "rx45", "17ab", "4k", "cable", "table",
 )  # fmt: skip
+# Words of the language, slips, and what is like two words of the shop, none of which a document has.
+ABSENT_WORDS = (
+    "bagel",
+    "couch",
+    "towable",
+    "redtable",
+    "lapp",
+    "cabel",
+    "keyboarrd",
+    "glas",
+    "wnie",
+    "notebok",
+    "cheep",
+)
 COLOURS, BRANDS = ("Red", "Blue", "Green", "Black"), ("Acme", "Bolt", "Crag")
 MOST = 20  # Documents; beyond them, which names a spelling is taken from depends on the order of equal scores.
 
@@ -237,6 +251,20 @@ def test_a_fresh_index_gives_the_same_results(made: Made, seed: int) -> None:
             scores = {hit.id: hit.score for hit in theirs.hits}
             assert {hit.id: hit.score for hit in ours.hits} == pytest.approx(scores, rel=1e-4)
             assert pages_cover(engine, query, ours, chance.randint(1, 6))
+
+
+@settings(max_examples=examples(15), deadline=None)
+@given(seed=st.integers(0, 1 << 32))
+def test_words_that_no_document_has_are_spelled_alike(made: Made, seed: int) -> None:
+    chance = random.Random(seed)
+    with engines(made, catalogue(chance)) as (engine, reference):
+        for _ in range(REQUESTS):
+            some = [*chance.sample(ABSENT_WORDS, chance.randint(1, 2)), *chance.choices(WORDS, k=chance.randint(0, 2))]
+            words = " ".join(chance.sample(some, len(some)))
+            query = SearchRequest(words=words, per_page=MOST + 5, prefix_last=chance.random() < 0.5)
+            ours, theirs = (each.search(SITE, PRODUCTS, query) for each in (engine, reference))
+            assert ours.suggestion == theirs.suggestion
+            assert same_but_for_order(ours, theirs)
 
 
 @settings(max_examples=examples(25), deadline=None)

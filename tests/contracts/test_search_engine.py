@@ -16,13 +16,18 @@ from tests.contracts.meaning_contract import MeaningContract, model
 from tests.contracts.placed_groups_contract import PlacedGroupsContract
 from tests.contracts.ranking_contract import RankingContract
 from tests.contracts.search_engine_contract import SearchEngineContract
+from tests.contracts.spelling_contract import SpellingContract
 from tests.contracts.taught_search_contract import TaughtSearchContract
 from tests.shared_node import engine_of, lose_files, own_settings
 
 
-class TestWhooshEngine(
-    SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, PlacedGroupsContract
+class Contracts(
+    SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, PlacedGroupsContract, SpellingContract
 ):
+    """All that an engine must do."""
+
+
+class TestWhooshEngine(Contracts):
     @pytest.fixture
     def engine(self, tmp_path: Path) -> SearchEngine:
         return WhooshEngine(tmp_path / "index")
@@ -40,9 +45,7 @@ class TestWhooshEngine(
             os.truncate(segment, 100)
 
 
-class TestReferenceEngine(
-    SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, PlacedGroupsContract
-):
+class TestReferenceEngine(Contracts):
     @pytest.fixture
     def engine(self) -> SearchEngine:
         return ReferenceEngine()
@@ -56,9 +59,7 @@ class TestReferenceEngine(
         engine.damaged.update(engine.live)
 
 
-class TestOpenSearchEngine(
-    SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, PlacedGroupsContract
-):
+class TestOpenSearchEngine(Contracts):
     @pytest.fixture
     def engine(self, opensearch_url: str, tmp_path: Path) -> Iterator[SearchEngine]:
         with own_settings(opensearch_url) as settings:

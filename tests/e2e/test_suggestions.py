@@ -95,6 +95,19 @@ def test_enter_without_an_active_option_searches_for_what_was_typed(page: Page) 
     expect(page).to_have_url(re.compile(r"/search\?q=ten$"))
 
 
+def test_a_word_that_the_shop_lacks_is_searched_as_it_is_and_a_click_takes_the_spelling_that_is_offered(
+    page: Page,
+) -> None:
+    page.goto("/")
+    type_words(page, "tint ")
+    expect(options(page, "Did you mean")).to_have_text(["tent"])
+    box(page).press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("No results for “tint”")
+    page.get_by_role("main").get_by_role("link", name="tent", exact=True).click()
+    expect(page).to_have_url(re.compile(r"/search\?q=tent"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Results for “tent”")
+
+
 def test_escape_closes_the_list_then_empties_the_box(page: Page) -> None:
     page.goto("/")
     type_words(page, "ten")

@@ -26,7 +26,7 @@ from app.adapters.opensearch.vocabulary import IndexVocabulary
 from app.domain.search.engine import SearchRequest
 from app.domain.search.ranking import scoring, spelling
 from app.domain.search.ranking.query import ENOUGH, FEW, Query, fewest_words
-from app.domain.search.ranking.spelling import Spelling, one_edit_away
+from app.domain.search.ranking.spelling import Corrections, one_edit_away
 
 MOST_TERMS = 400  # Of a query, beyond which it names only the fields that have a word.
 
@@ -131,13 +131,13 @@ class Index:
         more = {"bool": {"filter": [last.condition()], "must_not": [match.condition()]}}
         return last if longer and self._lookups.count(more, 1) else None
 
-    def corrections(self, query: Query, right: frozenset[str], *, last_may_go_on: bool) -> Mapping[str, Spelling]:
+    def corrections(self, query: Query, right: frozenset[str], *, last_may_go_on: bool) -> Corrections:
         for word in query.words:
             if word not in right and not self.vocabulary.documents_with([word]):
                 self.vocabulary.look_ahead(word)
         return spelling.corrections(query.words, self.vocabulary, right, last_may_go_on=last_may_go_on)
 
-    def slips(self, query: Query, right: frozenset[str]) -> Mapping[str, Spelling]:
+    def slips(self, query: Query, right: frozenset[str]) -> Corrections:
         self._lookups.want_words(query.words)
         for word in query.words:
             self._lookups.ahead(partial(self.vocabulary.known, one_edit_away(word)))

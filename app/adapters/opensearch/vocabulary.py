@@ -11,6 +11,7 @@ from app.adapters.opensearch.lookups import Lookups, counting
 from app.adapters.opensearch.mapping import Body
 from app.adapters.opensearch.queries import all_of
 from app.domain.search.ranking.analysis import COMMONNESS
+from app.domain.search.ranking.language import is_word
 from app.domain.search.ranking.query import COMPLETIONS, SHORTEST_CODE_BEGINNING, completions
 from app.domain.search.ranking.spelling import NEAREST, SHORTEST_PART, one_edit_away
 
@@ -63,7 +64,8 @@ class IndexVocabulary:
         """Have in one round what the correction of a word looks up in turn."""
         ahead = self._lookups.ahead
         ahead(lambda: self.known(one_edit_away(word)))
-        ahead(lambda: self.near(word, 2, NEAREST))
+        if not is_word(word):
+            ahead(lambda: self.near(word, 2, NEAREST))
         cuts = range(SHORTEST_PART, len(word) - SHORTEST_PART + 1)
         self._lookups.want_words(part for cut in cuts for part in (word[:cut], word[cut:]))
 

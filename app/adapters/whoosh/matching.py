@@ -7,7 +7,7 @@ A unit of a query is a word, or a run of words with its alternatives, `(gearbox 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
@@ -45,7 +45,7 @@ from app.domain.search.ranking.scoring import (
     TEXT_FIELDS,
     demotion,
 )
-from app.domain.search.ranking.spelling import NAMES_CONSULTED, Spelling
+from app.domain.search.ranking.spelling import NAMES_CONSULTED, Corrections
 from app.domain.search.text import joined, neighbours
 
 _IN_TEXT = np.uint16(sum(1 << bit for bit, field in enumerate(FIELDS) if field in TEXT_FIELDS))
@@ -163,14 +163,14 @@ class ViewIndex:
             present = docs[places] == holders
             scores[places[present]] += np.float32(weight) * worths[present].astype(np.float32)
 
-    def corrections(self, query: Query, right: frozenset[str], *, last_may_go_on: bool) -> Mapping[str, Spelling]:
-        def found() -> Mapping[str, Spelling]:
+    def corrections(self, query: Query, right: frozenset[str], *, last_may_go_on: bool) -> Corrections:
+        def found() -> Corrections:
             return spelling.corrections(query.words, self._vocabulary, right, last_may_go_on=last_may_go_on)
 
         return self._view.recent(("corrections", query.words, right, last_may_go_on), found, len)
 
-    def slips(self, query: Query, right: frozenset[str]) -> Mapping[str, Spelling]:
-        def found() -> Mapping[str, Spelling]:
+    def slips(self, query: Query, right: frozenset[str]) -> Corrections:
+        def found() -> Corrections:
             return spelling.slips(query.words, self._vocabulary, right)
 
         return self._view.recent(("slips", query.words, right), found, len)

@@ -169,6 +169,11 @@ class SuggestionsShape(Shape):
         allow_none=True,
         metadata={"description": "The spelling that found the products, where they are not found as typed."},
     )
+    did_you_mean = fields.Str(
+        required=True,
+        allow_none=True,
+        metadata={"description": "A spelling to offer, which was not searched: what was typed may be meant as it is."},
+    )
 
 
 @bp.before_request
@@ -236,6 +241,7 @@ def suggestions(query: dict[str, str]) -> dict[str, Any]:
         "brands": [{"name": b.name, "products": b.products, "url": _absolute(b.path)} for b in found.brands],
         "products": [_suggested_json(hit.card) for hit in found.products],
         "corrected": found.corrected,
+        "did_you_mean": found.did_you_mean,
     }
 
 

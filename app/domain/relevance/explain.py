@@ -177,6 +177,7 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
             for position, hit in enumerate(result.similar, start=1)
         ),
         corrected=result.suggestion if result.corrected else None,
+        did_you_mean=None if result.corrected else result.suggestion,
         relaxed=result.relaxed,
         unknown=_unknown_words(search, explanation.tokens)
         if result.corrected or result.relaxed or not result.total

@@ -150,10 +150,10 @@ class SearchExplanation:
     `found` is None where the engine does not answer or no words were given. `rules` apply to the search, the
     first of them `rule`, and `lost` are the effects that one of them takes from another. `inactive_rule` is a rule for
     these words, where none applies at the requested moment. `unknown` are words that no product has; `corrected` is the
-    spelling that is searched instead. `full` counts the results that have all words. `content` are the pages and
-    collections that shoppers see beside the results; `similar` are the products that follow them by meaning alone, with
-    cosines as scores. `is_behind`: a saved synonym or rule is not served yet. `page_size` is how many products a page
-    of the shop shows."""
+    spelling that is searched instead, `did_you_mean` one that is only offered. `full` counts the results that have all
+    words. `content` are the pages and collections that shoppers see beside the results; `similar` are the products that
+    follow them by meaning alone, with cosines as scores. `is_behind`: a saved synonym or rule is not served yet.
+    `page_size` is how many products a page of the shop shows."""
 
     request: ExplainRequest
     engine: EngineHealth
@@ -175,6 +175,7 @@ class SearchExplanation:
     content: ContentHits = NO_CONTENT
     similar: tuple[ScoredHit, ...] = ()
     corrected: str | None = None
+    did_you_mean: str | None = None
     relaxed: bool = False
     unknown: tuple[str, ...] = ()
     product: ProductExplanation | None = None
@@ -286,6 +287,7 @@ def explanation_json(explanation: SearchExplanation) -> dict[str, Any]:
         "redirect": explanation.redirect,
         "found": explanation.found,
         "correctedTo": explanation.corrected,
+        "didYouMean": explanation.did_you_mean,
         "products": [_hit_json(hit) for hit in explanation.hits],
         "content": [
             *_content_json(explanation.content.titled, True),

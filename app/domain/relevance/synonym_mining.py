@@ -20,6 +20,7 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract, extractOne
 
 from app.domain.relevance.synonym_definition import MINED
+from app.domain.search.ranking.language import is_word
 from app.domain.search.serving.synonyms import SynonymType
 from app.domain.search.text import query_words, stem, tokens
 from app.domain.search_statistics.counting.aggregation import Rephrased
@@ -223,8 +224,8 @@ def _similar_name(whole: str, names: Mapping[str, str]) -> str | None:
 
 def _corrected_spelling(token: str, vocabulary: CatalogueWords) -> Iterator[Candidate]:
     """Yield a candidate for the known word with the fewest typing errors (one, in a long word two), of several the
-    commonest."""
-    if len(token) < SHORTEST_TYPO or not token.isalpha():
+    commonest. A word of the language is no error."""
+    if len(token) < SHORTEST_TYPO or not token.isalpha() or is_word(stem(token)):
         return
     slips = 2 if len(token) >= LONG_WORD else 1
     near = extract(token, vocabulary.frequencies.keys(), scorer=OSA.distance, score_cutoff=slips, limit=8)

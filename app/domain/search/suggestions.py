@@ -268,7 +268,7 @@ class SuggestedBrand:
 @dataclass(frozen=True, slots=True)
 class Suggestions:
     """Everything that is suggested, the most likely of each kind first. `corrected` is the spelling by which products
-    were found where they are not found as typed."""
+    were found where they are not found as typed, `did_you_mean` one that is not searched without a question."""
 
     typed: Typed
     searches: Sequence[str] = ()
@@ -276,9 +276,10 @@ class Suggestions:
     brands: Sequence[SuggestedBrand] = ()
     products: Sequence[Hit] = ()
     corrected: str | None = None
+    did_you_mean: str | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.searches or self.categories or self.brands or self.products)
+        return bool(self.searches or self.categories or self.brands or self.products or self.did_you_mean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,8 +313,8 @@ class Suggester:
         categories = self._categories(shop, typed, now)
         found = self.directory.brands(self.engine, shop, now).find(typed)[:BRANDS]
         brands = [SuggestedBrand(b.name, b.products, self.brand_page(b) or products_of(b.name)) for b in found]
-        corrected = result.suggestion if result.corrected else None
-        return Suggestions(typed, searches, categories, brands, result.hits, corrected)
+        corrected, did_you_mean = (result.suggestion, None) if result.corrected else (None, result.suggestion)
+        return Suggestions(typed, searches, categories, brands, result.hits, corrected, did_you_mean)
 
     def _searches(self, shop: Shop, fitting: Sequence[str], served: Served, now: datetime, most: int) -> Sequence[str]:
         return self.directory.leading_searches(self.engine, shop, served, now, fitting[: CHECKED * most], most)

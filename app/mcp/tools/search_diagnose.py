@@ -159,6 +159,7 @@ class DiagnoseAnswer(Answer):
     engine: EngineShape
     tokens: list[str] = Field(description="The words that the search was split into, as they are indexed.")
     corrected_to: str | None = Field(description="The spelling that is searched instead.")
+    did_you_mean: str | None = Field(description="A spelling that shoppers are offered and that is not searched.")
     synonyms_applied: list[SynonymShape]
     synonyms_suggested: list[SuggestedSynonymShape] = Field(description="Those that would apply once accepted.")
     rule: AppliedRuleShape | None = Field(description="The first of the rules that apply to this search.")

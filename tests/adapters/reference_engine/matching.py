@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import log1p
@@ -31,7 +31,7 @@ from app.domain.search.ranking.scoring import (
     TEXT_FIELDS,
     demotion,
 )
-from app.domain.search.ranking.spelling import Spelling
+from app.domain.search.ranking.spelling import Corrections
 from app.domain.search.text import joined, neighbours
 from app.domain.shared.text import fold
 from tests.adapters.reference_engine.documents import Documents, Scores, carries, sells
@@ -239,10 +239,10 @@ class Index:
         }
         return {"level": shares, "level_name": {id: scoring.LIFT_BY_NAME if id in named else 1.0 for id in scores}}
 
-    def corrections(self, query: Query, right: frozenset[str], *, last_may_go_on: bool) -> Mapping[str, Spelling]:
+    def corrections(self, query: Query, right: frozenset[str], *, last_may_go_on: bool) -> Corrections:
         return spelling.corrections(query.words, self.vocabulary, right, last_may_go_on=last_may_go_on)
 
-    def slips(self, query: Query, right: frozenset[str]) -> Mapping[str, Spelling]:
+    def slips(self, query: Query, right: frozenset[str]) -> Corrections:
         return spelling.slips(query.words, self.vocabulary, right)
 
     def written(self, word: str) -> str:

@@ -108,6 +108,19 @@ def test_the_json_has_the_shape_of_the_contract(mia: Merchandiser) -> None:
     assert answer["advice"] == []
 
 
+def test_a_word_of_the_language_that_no_product_has_is_left_as_it_is(mia: Merchandiser) -> None:
+    answer = explain(mia, q="tint")
+    assert (answer["found"], answer["correctedTo"], answer["didYouMean"]) == (0, None, "tent")
+    assert [(one["code"], one["message"].split(".")[0]) for one in answer["advice"]][:2] == [
+        ("unknown_word", "No product has the word “tint”"),
+        ("found_nothing", "If shoppers mean one product by this, add it to that product as a search term"),
+    ]
+    page = mia.pages.client.get(TEST, query_string={"q": "tint"}, base_url=mia.pages.base).text
+    assert "Did you mean “tent”?" in page
+    corrected = explain(mia, q="tnet")
+    assert (corrected["found"], corrected["correctedTo"], corrected["didYouMean"]) == (1, "tent", None)
+
+
 def test_a_product_that_is_not_there_and_one_that_is_hidden_are_told_apart(mia: Merchandiser) -> None:
     absent = explain(mia, q="stove", product="X-9")
     assert absent["product"]["inCatalogue"] is False

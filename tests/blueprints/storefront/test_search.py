@@ -39,6 +39,13 @@ def test_a_slip_is_corrected_and_said_so(get: Get):
     assert "No results for “mgu”. Showing results for “mug”." in page
 
 
+def test_a_word_of_the_language_finds_nothing_else_and_another_spelling_is_offered(get: Get):
+    page = get("/search?q=tint").text
+    assert "No results for “tint”" in page
+    assert 'Did you mean <a href="/search?q=tent">tent</a>?' in page
+    assert "Showing results for" not in page
+
+
 def test_nothing_found_says_what_helps(get: Get):
     page = get("/search?q=zzzqqqxxx").text
     assert "No results for “zzzqqqxxx”" in page

@@ -235,6 +235,11 @@ def test_a_slip_of_the_finger_suggests_what_search_would_find(get: Get) -> None:
     assert groups(get(f"{PATH}?q=tnet+").text)["Products for “tent”"][0].startswith("Fell tent")
 
 
+def test_a_word_of_the_language_is_offered_another_spelling_and_finds_nothing_by_it(get: Get) -> None:
+    assert groups(get(f"{PATH}?q=tint+").text) == {"Did you mean": ["tent"]}
+    assert 'href="/search?q=tent"' in get(f"{PATH}?q=tint+").text
+
+
 def test_what_is_not_for_sale_is_not_suggested(app: Flask, site_id: int, get: Get) -> None:
     assert "tent-2" not in get(f"{PATH}?q=moor+tent").text
     before = get(f"{PATH}?q=fell+te").text

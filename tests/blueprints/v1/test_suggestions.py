@@ -77,6 +77,12 @@ def test_a_slip_of_the_finger_is_corrected(suggest: Suggest) -> None:
     assert suggest("?q=tent")["corrected"] is None
 
 
+def test_a_word_of_the_language_is_offered_another_spelling(suggest: Suggest) -> None:
+    found = suggest("?q=tint%20")
+    assert (found["corrected"], found["didYouMean"], found["products"]) == (None, "tent", [])
+    assert suggest("?q=tnet%20")["didYouMean"] is None
+
+
 def test_a_letter_and_words_that_fit_nothing_suggest_nothing(suggest: Suggest) -> None:
     for query in ("?q=t", "?q=qqqqzzzz", "?q=%25"):
         assert not any(suggest(query).values())

@@ -50,6 +50,12 @@ def test_what_the_catalogue_says_already_needs_no_synonym() -> None:
     assert candidates("laptop") == candidates("rain coat") == candidates("keyboards") == candidates("shelves") == []
 
 
+def test_a_word_of_the_language_is_no_slip_of_another() -> None:
+    seats = CatalogueWords({"coach": 9, "monitor": 9})
+    assert list(mine_catalogue([FoundNothing("couch", 7)], seats)) == []
+    assert [c.words for c in mine_catalogue([FoundNothing("moniter", 7)], seats)] == [("monitor",)]
+
+
 def test_initials_of_two_brands_mean_neither() -> None:
     ambiguous = CatalogueWords({}, brands=("Western Digital", "Wacky Devices"))
     assert list(mine_catalogue([FoundNothing("wd", 1)], ambiguous)) == []

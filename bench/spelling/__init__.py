@@ -1,0 +1,1 @@
+"""How well spellings are corrected, and how little harm that does."""
