@@ -91,7 +91,7 @@ def expand_request(
         request = replace(request, learned=factors_of(plan.learned))
     if stop_words or plan.expansion.alternatives or plan.rule:
         optional = stop_words.intersection(query_words(request.words)) if stop_words else frozenset()
-        request = replace(request, alternatives=plan.expansion.alternatives, optional=optional)
+        request = replace(request, alternatives=plan.expansion.alternatives, optional=request.optional | optional)
     if plan.rule is None or not plan.rule.skus:
         return request
     try:

@@ -1,0 +1,223 @@
+"""The vocabulary by which the words of a search are understood: names of levels, and for the level meant the values,
+brands and numbers that its products have. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Generic, TypeVar
+
+from app.domain.search.engine import RangeCount
+from app.domain.search.ranking.scoring import phrases
+from app.domain.search.text import stem
+from app.domain.search.text import words as indexed_words
+from app.domain.search.understanding.quantities import Token, read_tokens
+from app.domain.search.understanding.units import Unit, unit_named, usual_unit
+from app.domain.shared.text import fold
+from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
+
+_BETWEEN_ITEMS = re.compile(r"\s+and\s+|\s*[,&/]\s*", re.IGNORECASE)
+T = TypeVar("T")
+Phrase = tuple[str, ...]
+LONGEST_PHRASE = 5  # Words of a name or a value that is looked for.
+SHORTEST_VALUE = 2  # Letters; the shorter ones are codes, such as Y and N.
+LEAST_SHARE = 0.5  # Of the products of a level, with an attribute that is filtered by.
+MANUFACTURER, LEVEL = "manufacturer", "level"
+YES = "true"
+# Values that say nothing about a product when they stand among other words.
+_EMPTY_VALUES = frozenset(("yes", "no", "none", "other", "others", "n/a", "not supported", "standard", "universal"))
+
+
+class Phrasebook(Generic[T]):
+    """Things by the words of their names."""
+
+    def __init__(self, named: Iterable[tuple[Phrase, T]] = ()) -> None:
+        self._things: dict[Phrase, list[T]] = {}
+        for phrase, thing in named:
+            if 0 < len(phrase) <= LONGEST_PHRASE and thing not in (known := self._things.setdefault(phrase, [])):
+                known.append(thing)
+        self._longest = max(map(len, self._things), default=0)
+
+    def __bool__(self) -> bool:
+        return bool(self._things)
+
+    def longest_at(self, tokens: Sequence[Token], place: int, free: Sequence[bool]) -> tuple[int, Sequence[T]] | None:
+        """Return (the token after it, the things) of the longest phrase of free tokens that begins at a token."""
+        last = place
+        while last < len(tokens) and last - place < self._longest and free[last]:
+            last += 1
+        for end in range(last, place, -1):
+            things = self._things.get(tuple(map(_key, tokens[place:end])))
+            if things:
+                return end, things
+        return None
+
+
+def _key(token: Token) -> str:
+    return token.stem or token.text
+
+
+def phrase_of(text: str) -> Phrase:
+    """Return the tokens of a name as they are looked up."""
+    return tuple(_key(token) for token in read_tokens(text))
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeValue:
+    """A value of an attribute, or a brand (`facet_id` manufacturer), and how many products have it. `is_rare`: most
+    products of the level have no value of the attribute, so that it says little which of them fit."""
+
+    facet_id: str
+    label: str
+    value: str
+    count: int
+    is_rare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeNumbers:
+    """The numbers of an attribute in its unit, None where that is not known. `words` are those of its name."""
+
+    facet_id: str
+    label: str
+    unit: Unit | None
+    low: float
+    high: float
+    words: frozenset[str] = frozenset()
+    is_rare: bool = False
+
+    def holds(self, low: float | None, high: float | None) -> bool:
+        """Whether some of the numbers may lie between two ends."""
+        return (low is None or low <= self.high) and (high is None or high >= self.low)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelFacts:
+    """The facts of the products of a level, or of all products for the listing without one (`level_id` None): how many
+    they are, their values and brands by name, and their numbers. `shown` are the filters that every listing shows."""
+
+    NOTHING: ClassVar[LevelFacts]
+
+    level_id: str | None = None
+    name: str = ""
+    products: int = 0
+    values: Phrasebook[AttributeValue] = field(default_factory=Phrasebook)
+    brands: Phrasebook[AttributeValue] = field(default_factory=Phrasebook)
+    numbers: tuple[AttributeNumbers, ...] = ()
+    shown: frozenset[str] = frozenset()
+
+
+LevelFacts.NOTHING = LevelFacts()
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The names of the levels of a taxonomy, each by its id, and the currency of the site."""
+
+    levels: Phrasebook[str] = field(default_factory=Phrasebook)
+    currency: str = "gbp"
+
+    @classmethod
+    def of(cls, tree: TaxonomyTree, currency: str) -> Vocabulary:
+        named = [(phrase, level.id) for level in tree.levels.values() for phrase in level_phrases(level.names)]
+        return cls(Phrasebook(named), currency)
+
+
+def level_phrases(names: Iterable[str]) -> Iterator[Phrase]:
+    """Yield the phrases that mean a level with these names. Of a list, an item that is no plural may only describe the
+    last one, as in "USB and data cables", and means nothing by itself."""
+    for name in names:
+        items = _BETWEEN_ITEMS.split(name)
+        for item in items:
+            last = item.split()[-1:]
+            if item is items[-1] or (last and stem(fold(last[0])) != fold(last[0])):
+                yield from phrases([item])
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the index counts for the products of a level: values of attributes, and numbers."""
+
+    products: int
+    values: Mapping[str, Sequence[tuple[str, int]]]
+    ranges: Mapping[str, RangeCount]
+
+    def is_rare(self, having: int) -> bool:
+        """Whether so few products have an attribute that a filter by it would hide many that fit."""
+        return having < LEAST_SHARE * self.products
+
+
+def countable(attributes: Iterable[Attribute]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the ids of the attributes whose values, and of those whose numbers, searches may name."""
+    values, numbers = [], []
+    for attribute in attributes:
+        if attribute.type is AttributeType.NUMBER:
+            numbers.append(attribute.id)
+        elif attribute.type.is_choice or attribute.type is AttributeType.BOOLEAN:
+            values.append(attribute.id)
+    return tuple(values), tuple(numbers)
+
+
+def facts_of_level(
+    level_id: str | None,
+    name: str,
+    attributes: Mapping[str, Attribute],
+    counts: Counts,
+    shown: frozenset[str] = frozenset(),
+) -> LevelFacts:
+    """Return the facts of a level from its attributes and the counts of its products."""
+    values = [
+        (phrase_of(text), one)
+        for attribute in attributes.values()
+        for text, one in _values_of(attribute, counts.values.get(attribute.id, ()), counts)
+    ]
+    makers = [AttributeValue(MANUFACTURER, "Brand", maker, n) for maker, n in counts.values.get(MANUFACTURER, ()) if n]
+    level_words = frozenset(indexed_words(name))
+    numbers = [
+        one
+        for attribute in attributes.values()
+        if attribute.id in counts.ranges
+        and (one := _numbers_of(attribute, level_words, counts.ranges[attribute.id], counts)) is not None
+    ]
+    brands = Phrasebook((phrase_of(maker.value), maker) for maker in makers)
+    return LevelFacts(level_id, name, counts.products, Phrasebook(values), brands, tuple(numbers), shown)
+
+
+def _values_of(
+    attribute: Attribute, counted: Sequence[tuple[str, int]], counts: Counts
+) -> Iterable[tuple[str, AttributeValue]]:
+    """Yield (words, value) of the counted values that words can mean: of yes and no, yes by the attribute's name."""
+    is_rare = counts.is_rare(sum(count for _, count in counted))
+    for value, count in counted:
+        one = AttributeValue(attribute.id, attribute.label, value, count, is_rare)
+        if attribute.type is AttributeType.BOOLEAN:
+            if value == YES and count:
+                yield attribute.label, one
+        elif count and can_be_meant(value):
+            yield value, one
+
+
+def can_be_meant(value: str) -> bool:
+    """Whether a value means something when it stands among other words; numbers without a name do not."""
+    letters = sum(map(str.isalpha, value))
+    return letters >= SHORTEST_VALUE and value.casefold() not in _EMPTY_VALUES
+
+
+def _numbers_of(
+    attribute: Attribute, level_words: frozenset[str], counted: RangeCount, counts: Counts
+) -> AttributeNumbers | None:
+    if counted.low is None or counted.high is None:
+        return None
+    unit = unit_named(attribute.unit) or _unit_in_id(attribute.id)
+    if unit is None and not attribute.unit:
+        unit = usual_unit(attribute.name.casefold(), level_words, counted.high)
+    words = frozenset(indexed_words(f"{attribute.name} {attribute.label}"))
+    is_rare = counts.is_rare(counted.count)
+    return AttributeNumbers(attribute.id, attribute.label, unit, counted.low, counted.high, words, is_rare)
+
+
+def _unit_in_id(attribute_id: str) -> Unit | None:
+    """Return the unit with which an id such as `weight-g` ends."""
+    name, dash, ending = attribute_id.rpartition("-")
+    return unit_named(ending) if dash and name else None
