@@ -24,6 +24,7 @@ from app.blueprints.storefront.blueprint import (
     bp,
     current_shop,
     landing_pages_of,
+    query_reader,
     served_configuration,
 )
 from app.blueprints.storefront.presentation import count_answer, listing_answer, page_answer, wants_count
@@ -72,7 +73,10 @@ def search() -> Response:
         response.headers["Cache-Control"] = "no-store"
         return response
     known = not may_use_model()
-    found = search_listing(engine, shop, listing_request, served, now, planned=planned, known_meaning=known)
+    reader = query_reader(shop)
+    found = search_listing(
+        engine, shop, listing_request, served, now, planned=planned, known_meaning=known, reader=reader
+    )
     if wants_count():
         return count_answer(found.listing.total)
     if listing_request.words:

@@ -76,7 +76,10 @@ class Trial:
         return first_tens(self.changed_engine, self.site_id, searches, self.changed, self.now)
 
     def plans_alike(self, words: str) -> bool:
-        """Whether the rule, the synonyms, the ranking and what was learned for a search stay as they are."""
+        """Whether the rule, the synonyms, the ranking, what was learned and what is understood of a search stay as they
+        are."""
+        if self.served.understanding is not self.changed.understanding:
+            return False
         before, after = (plan(words, served, self.now) for served in (self.served, self.changed))
         return all(
             getattr(before, name) == getattr(after, name) for name in ("rule", "expansion", "ranking", "learned")

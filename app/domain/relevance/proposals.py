@@ -1,9 +1,10 @@
-"""Unsaved changes of search: a synonym, a rule or the search terms of a product, saved or removed, ranking settings, or
-learning from clicks on or off. Pure.
+"""Unsaved changes of search: a synonym, a rule or the search terms of a product, saved or removed, ranking settings,
+learning from clicks on or off, or how searches are understood. Pure.
 
 As JSON: `{"kind": "synonym" | "rule", "remove": false, …}` with the fields of the record, or `{"kind": "terms",
 "productId": 5, "terms": ["mac"], "add": false}` or `{"kind": "ranking", "soldOut": "last", "sales": "high", "newness":
-"none", "stock": "low"}` or `{"kind": "learning", "on": true}`. Only what would make a preview expensive or meaningless
+"none", "stock": "low"}` or `{"kind": "learning", "on": true}` or
+`{"kind": "understanding", "mode": "on"}`. Only what would make a preview expensive or meaningless
 is refused; whether a change may be saved is checked when it is saved.
 """
 
@@ -19,6 +20,7 @@ from app.domain.search.ranking_settings import RANKING, RankingSettings, of_json
 from app.domain.search.serving.plan import Served
 from app.domain.search.serving.rules import RULE, Banner, PinnedSku, Rule
 from app.domain.search.serving.synonyms import SYNONYM, SynonymGroup
+from app.domain.search.understanding.parts import UnderstandingMode
 from app.domain.shared.problems import Invalid
 from app.domain.shared.record_fields import MomentField, TextField, fields_of
 from app.domain.shared.text import one_line
@@ -72,12 +74,32 @@ class LearningProposal:
     on: bool
 
 
-Proposal = SynonymProposal | RuleProposal | TermsProposal | RankingProposal | LearningProposal
+@dataclass(frozen=True, slots=True)
+class UnderstandingProposal:
+    """A proposal to make filters of prices, sizes, values and brands among the words of searches, or not to."""
+
+    mode: UnderstandingMode
+
+
+Proposal = SynonymProposal | RuleProposal | TermsProposal | RankingProposal | LearningProposal | UnderstandingProposal
 
 
 def apply_proposal(served: Served, proposal: Proposal) -> Served:
     """Return the serving configuration as it would be with the proposal. Search terms live in the index and change
     nothing here."""
+    match proposal:
+        case RankingProposal(ranking):
+            return replace(served, ranking=ranking)
+        case LearningProposal(on):
+            return replace(served, learned=served.learned.switched(on))
+        case UnderstandingProposal(mode):
+            return replace(served, understanding=mode)
+        case SynonymProposal() | RuleProposal():
+            return _apply_record(served, proposal)
+    return served
+
+
+def _apply_record(served: Served, proposal: SynonymProposal | RuleProposal) -> Served:
     match proposal:
         case SynonymProposal(group, False):
             return replace(served, synonyms=served.synonyms.with_group(group))
@@ -89,10 +111,6 @@ def apply_proposal(served: Served, proposal: Proposal) -> Served:
             found = rule if rule.id is not None else served.rules.by_term.get(rule.normalized_term)
             if found is not None and found.id is not None:
                 return replace(served, rules=served.rules.without(found.id))
-        case RankingProposal(ranking):
-            return replace(served, ranking=ranking)
-        case LearningProposal(on):
-            return replace(served, learned=served.learned.switched(on))
     return served
 
 
@@ -118,7 +136,7 @@ def searches_of(proposal: Proposal) -> tuple[str, ...]:
             words = (rule.term,)
         case TermsProposal(terms=terms):
             words = terms
-        case RankingProposal() | LearningProposal():
+        case RankingProposal() | LearningProposal() | UnderstandingProposal():
             words = ()
     return tuple(dict.fromkeys(word for word in words if word.strip()))
 
@@ -146,6 +164,8 @@ def describe(proposal: Proposal) -> str:
             return f"With {ranking}"
         case LearningProposal(on):
             return "With what was learned from clicks" if on else "Without what was learned from clicks"
+        case UnderstandingProposal(mode):
+            return f"With understanding of searches {mode.value}"
 
 
 def as_json(proposal: Proposal) -> dict[str, Any]:
@@ -160,6 +180,8 @@ def as_json(proposal: Proposal) -> dict[str, Any]:
             return {"kind": "ranking", **ranking.as_json()}
         case LearningProposal(on):
             return {"kind": "learning", "on": on}
+        case UnderstandingProposal(mode):
+            return {"kind": "understanding", "mode": mode.value}
 
 
 def read_proposal(sent: object) -> Proposal:
@@ -171,10 +193,13 @@ def read_proposal(sent: object) -> Proposal:
         "terms": _read_terms,
         "ranking": _read_ranking,
         "learning": lambda sent: LearningProposal(sent.get("on") is not False),
+        "understanding": _read_understanding,
     }
     reader = readers.get(str(fields.get("kind")))
     if reader is None:
-        raise Invalid.one("unknown_kind", "Say what to try: a synonym, a rule, terms, ranking or learning.", "#/kind")
+        raise Invalid.one(
+            "unknown_kind", "Say what to try: a synonym, a rule, terms, ranking, learning or understanding.", "#/kind"
+        )
     return reader(fields)
 
 
@@ -255,6 +280,13 @@ def _read_terms(sent: Mapping[str, Any]) -> TermsProposal:
 
 def _read_ranking(sent: Mapping[str, Any]) -> RankingProposal:
     return RankingProposal(of_json(RANKING.load({name: sent[name] for name in RANKING.fields if name in sent})))
+
+
+def _read_understanding(sent: Mapping[str, Any]) -> UnderstandingProposal:
+    mode = sent.get("mode")
+    if mode not in tuple(UnderstandingMode):
+        raise Invalid.one("unknown_mode", "Say which mode to try: off, suggested or on.", "#/mode")
+    return UnderstandingProposal(UnderstandingMode(mode))
 
 
 def _check_size(value: object, most: int, name: str = "") -> None:

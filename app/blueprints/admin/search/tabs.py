@@ -32,5 +32,6 @@ def tab_of_kind(kind: str | None) -> str | None:
         "terms": "admin.search_terms",
         "ranking": "admin.search_ranking",
         "learning": "admin.search_settings",
+        "understanding": "admin.search_settings",
     }
     return tabs.get(kind or "")

@@ -41,9 +41,18 @@ from app.domain.search.listings.listing import (
     read_listing,
     search_request,
 )
+from app.domain.search.listings.understood import (
+    OfferedFilter,
+    decide,
+    offer_filters,
+    offered_parts,
+    understood_request,
+)
 from app.domain.search.ranking_settings import ranking_of
 from app.domain.search.serving.plan import Plan, Served, plan
-from app.domain.search.serving.query import search_products
+from app.domain.search.serving.query import UnderstoodSearch, search_products, search_understood
+from app.domain.search.understanding.facts import QueryReader
+from app.domain.search.understanding.parts import Understanding, UnderstandingMode
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import NotFound
 from app.domain.shared.text import numbered
@@ -103,11 +112,13 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """The answer to a search: products, pages and collections beside them, and the plan by which they were found."""
+    """The answer to a search: products, pages and collections beside them, and the plan by which they were found.
+    `offers` are filters that the words may mean and that are not applied."""
 
     listing: Listing
     content: ContentHits
     plan: Plan
+    offers: tuple[OfferedFilter, ...] = ()
 
     @property
     def words(self) -> str:
@@ -185,17 +196,22 @@ def search_listing(
     *,
     planned: Plan | None = None,
     known_meaning: bool = False,
+    reader: QueryReader | None = None,
 ) -> SearchPage:
     """Return a page of the products that a search finds by the serving configuration, the first page with the pages and
     collections beside them where the site wants that. Where one of those answers the words, no other spelling is
     searched for products, on any page. `planned` is the plan of the words, where the caller has made it; a redirect is
-    part of it and not followed. `known_meaning` as in SearchRequest. Raises NotFound past the last page and
+    part of it and not followed. `known_meaning` as in SearchRequest. `reader` understands prices, sizes, values and
+    brands among the words, as the serving configuration says. Raises NotFound past the last page and
     SearchUnavailable."""
     if planned is None:
         planned = plan(request.words, served, now)
     if request.words_alone:
         planned = replace(planned, by_meaning=False)
-    filters = filters_of(default_facets(shop.settings["search-default-filters"], shop.attributes), shop.attributes)
+    meaning = Understanding.NOTHING
+    if reader is not None and served.understanding is not UnderstandingMode.OFF and request.words:
+        meaning, request = decide(request, reader.understand(engine, request.words))
+    filters = _search_filters(shop, meaning)
     content = NO_CONTENT
     if shop.settings["search-content-enabled"] and request.words:
         # The first page alone shows it, but on every page it decides which spelling is searched.
@@ -207,9 +223,27 @@ def search_listing(
         similar_below=page_size,
         known_meaning=known_meaning,
     )
-    result = search_products(engine, shop.site_id, search, planned, served.stop_words).result
+    is_applied = served.understanding is UnderstandingMode.ON
+    understood = UnderstoodSearch(search, planned, meaning if is_applied else meaning.chosen_alone)
+    answered = search_understood(engine, shop.site_id, [understood], served.stop_words)[0]
+    result = answered.answer.result
+    offers: tuple[OfferedFilter, ...] = ()
+    if is_applied and not answered.was_emptied:
+        request = understood_request(request, meaning)
+    elif request.page == 1 and offered_parts(meaning, served.understanding):
+        offers = offer_filters(
+            engine, shop.site_id, replace(understood, understanding=meaning), served.stop_words, request
+        )
     listing = _listing_of(shop, request, filters, result, ListingLinks(request.path))
-    return SearchPage(listing, content.beside(result, request.words) if request.page == 1 else NO_CONTENT, planned)
+    beside = content.beside(result, request.words) if request.page == 1 else NO_CONTENT
+    return SearchPage(listing, beside, planned, offers)
+
+
+def _search_filters(shop: Shop, meaning: Understanding) -> tuple[Filter, ...]:
+    """Return the filters beside results: those of the settings, then those of attributes that the words mean."""
+    shown = list(shop.settings["search-default-filters"])
+    beside = sorted(name for name in meaning.facet_ids if name in shop.attributes and name not in shown)
+    return filters_of(default_facets([*shown, *beside], shop.attributes), shop.attributes)
 
 
 def collection_listing(

@@ -23,8 +23,12 @@ from app.domain.search.understanding.vocabulary import (
     countable,
     facts_of_level,
 )
+from app.domain.sites.settings import settings_of
+from app.domain.sites.sites import currency_of
+from app.domain.taxonomy.taxonomies import active_tree
 from app.domain.taxonomy.tree import Attribute, TaxonomyTree
 
+DEFAULT_FILTERS = "search-default-filters"
 MOST_SITES = 100
 FRESH = timedelta(minutes=1)  # What was counted holds at least so long, however often the index changes.
 
@@ -58,6 +62,12 @@ class QueryReader:
         return known
 
 
+def reader_of_site(site_id: int) -> QueryReader:
+    """Return a reader made from the database, for reports and previews."""
+    shown = settings_of(site_id)[DEFAULT_FILTERS]
+    return QueryReader.of(site_id, active_tree(site_id), currency_of(site_id), tuple(shown))
+
+
 def read_facts(
     engine: Searching, site_id: int, tree: TaxonomyTree, level_id: str | None, shown: tuple[str, ...] = ()
 ) -> LevelFacts:
@@ -73,7 +83,9 @@ def read_facts(
     )
     result = engine.search(site_id, IndexName.PRODUCTS, request)
     name = tree.levels[level_id].name if level_id is not None else ""
-    return facts_of_level(level_id, name, attributes, Counts(result.total, result.facets, result.ranges), frozenset(shown))
+    return facts_of_level(
+        level_id, name, attributes, Counts(result.total, result.facets, result.ranges), frozenset(shown)
+    )
 
 
 def _attributes(tree: TaxonomyTree, level_id: str | None, shown: tuple[str, ...]) -> Mapping[str, Attribute]:

@@ -139,7 +139,7 @@ def _why(candidates: Sequence[AttributeNumbers], quantity: Quantity, facts: Leve
     if not candidates:
         return f"No number of {whose} fits it."
     if len(candidates) == 1:
-        return f"Fewer than half of {whose} have {candidates[0].label}."
+        return f"Fewer than three in four of {whose} have {candidates[0].label}."
     return f"It may be {' or '.join(sorted({one.label for one in candidates}))}."
 
 
@@ -182,9 +182,7 @@ def _part_of(text: str, quantity: Quantity, attribute: AttributeNumbers, start: 
     else:
         ends = [None if one is None else _plain(one) for one in (quantity.low, quantity.high)]
         shown = with_unit(_range_text(*ends), symbol)
-    return FilterPart(
-        PartKind.NUMBER, attribute.facet_id, attribute.label, shown, text, start, end, None, low, high
-    )
+    return FilterPart(PartKind.NUMBER, attribute.facet_id, attribute.label, shown, text, start, end, None, low, high)
 
 
 def _range_text(low: str | None, high: str | None) -> str:

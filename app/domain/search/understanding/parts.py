@@ -4,7 +4,7 @@ searched. Pure."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -40,7 +40,8 @@ class PartKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class FilterPart:
     """A part of a search that is a filter: `text`, the characters from `start` to before `end`, means `value` or the
-    numbers between `low` and `high` of a facet; prices in minor units. `label` and `shown` name it to people."""
+    numbers between `low` and `high` of a facet; prices in minor units. `label` and `shown` name it to people.
+    `is_chosen`: the shopper chose a filter by the facet, which takes its place."""
 
     kind: PartKind
     facet_id: str
@@ -52,6 +53,7 @@ class FilterPart:
     value: str | None = None
     low: float | None = None
     high: float | None = None
+    is_chosen: bool = False
 
     @property
     def is_range(self) -> bool:
@@ -80,18 +82,28 @@ class Understanding:
     def __bool__(self) -> bool:
         return bool(self.parts)
 
-    def with_facets(self, facet_ids: Collection[str]) -> Understanding:
-        """Return the same with the parts of some facets alone."""
-        parts = tuple(part for part in self.parts if part.facet_id in facet_ids)
-        return Understanding(self.words, parts, self.left, self.level_id)
-
-    def without_facets(self, facet_ids: Collection[str]) -> Understanding:
-        parts = tuple(part for part in self.parts if part.facet_id not in facet_ids)
-        return Understanding(self.words, parts, self.left, self.level_id)
-
     @property
     def facet_ids(self) -> frozenset[str]:
         return frozenset(part.facet_id for part in self.parts)
+
+    @property
+    def narrowing(self) -> tuple[FilterPart, ...]:
+        """The parts that add a filter."""
+        return tuple(part for part in self.parts if not part.is_chosen)
+
+    def without_facets(self, facet_ids: Collection[str]) -> Understanding:
+        """Return the same with the words of some facets left as words."""
+        return replace(self, parts=tuple(part for part in self.parts if part.facet_id not in facet_ids))
+
+    def with_chosen(self, facet_ids: Collection[str]) -> Understanding:
+        """Return the same where the shopper chose filters by some of the facets."""
+        parts = (replace(part, is_chosen=True) if part.facet_id in facet_ids else part for part in self.parts)
+        return replace(self, parts=tuple(parts))
+
+    @property
+    def chosen_alone(self) -> Understanding:
+        """The same without what adds a filter."""
+        return replace(self, parts=tuple(part for part in self.parts if part.is_chosen))
 
     @property
     def searched(self) -> str:
@@ -113,14 +125,14 @@ class Understanding:
     def filters(self) -> tuple[ValueFilter, ...]:
         """The filters by values, each facet once: any of its values will do."""
         values: dict[str, list[str]] = {}
-        for part in self.parts:
+        for part in self.narrowing:
             if part.value is not None:
                 values.setdefault(part.facet_id, []).append(part.value)
         return tuple(ValueFilter(facet_id, tuple(sorted(set(chosen)))) for facet_id, chosen in values.items())
 
     @property
     def ranges(self) -> tuple[RangeFilter, ...]:
-        return tuple(RangeFilter(part.facet_id, part.low, part.high) for part in self.parts if part.is_range)
+        return tuple(RangeFilter(part.facet_id, part.low, part.high) for part in self.narrowing if part.is_range)
 
     def as_json(self) -> dict[str, Any]:
         return {

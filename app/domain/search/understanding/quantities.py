@@ -162,9 +162,7 @@ def _open_range(first: int, end: int, amount: _Amount, direction: int) -> Quanti
     return Quantity(first, end, amount.unit, high=amount.number)
 
 
-def _comparison(
-    tokens: Sequence[Token], place: int, table: Mapping[tuple[str, ...], int]
-) -> tuple[int, int] | None:
+def _comparison(tokens: Sequence[Token], place: int, table: Mapping[tuple[str, ...], int]) -> tuple[int, int] | None:
     """Return (direction, number of tokens) of the longest comparison of a table that begins at a token."""
     words = tuple(token.word for token in tokens[place : place + LONGEST_COMPARISON])
     for length in range(len(words), 0, -1):
@@ -207,9 +205,7 @@ def _is_between(token: Token, opening: str) -> bool:
     return token.word in DASHES or token.word == "to" or (token.word == "and" and opening == "between")
 
 
-def _amount_at(
-    tokens: Sequence[Token], place: int, currency: str, *, follows_dash: bool = False
-) -> _Amount | None:
+def _amount_at(tokens: Sequence[Token], place: int, currency: str, *, follows_dash: bool = False) -> _Amount | None:
     """Return the amount that begins at a token; None where a number there is part of a code or a dimension."""
     if place >= len(tokens):
         return None

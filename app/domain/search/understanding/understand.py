@@ -107,7 +107,9 @@ def _add_level(reading: _Reading, facts: LevelFacts, mention: _Mention) -> None:
         level = AttributeValue(LEVEL, "Kind", mention.level_id, facts.products)
         reading.add(PartKind.LEVEL, mention.first, mention.end, level, facts.name)
     else:
-        reading.leave(mention.first, mention.end, "A kind of product alone is searched by its name, which ranks it first.")
+        reading.leave(
+            mention.first, mention.end, "A kind of product alone is searched by its name, which ranks it first."
+        )
 
 
 def _mention(tokens: Sequence[Token], quantities: Iterable[Quantity], vocabulary: Vocabulary) -> _Mention | None:
@@ -182,9 +184,7 @@ def _read_values(reading: _Reading, facts: LevelFacts) -> None:
         place = end
 
 
-def _add_value(
-    reading: _Reading, place: int, end: int, values: Sequence[AttributeValue], facts: LevelFacts
-) -> None:
+def _add_value(reading: _Reading, place: int, end: int, values: Sequence[AttributeValue], facts: LevelFacts) -> None:
     brands = facts.brands.longest_at(reading.tokens, place, reading.free)
     if brands is not None and brands[0] >= end:
         reading.leave(place, end, f"It is a brand and a value of {values[0].label}.")
@@ -195,7 +195,7 @@ def _add_value(
         reading.leave(place, end, f"It may be {labels}.")
         return
     if one.is_rare:
-        reading.leave(place, end, f"Fewer than half of {facts.name or 'all products'} have {one.label}.")
+        reading.leave(place, end, f"Fewer than three in four of {facts.name or 'all products'} have {one.label}.")
         return
     reading.add(PartKind.VALUE, place, end, one)
 

@@ -69,16 +69,14 @@ _SPELLINGS = """
     MP megapixel megapixels mpx
     Hz hertz
 """
-SIGNS = frozenset(("\"", "”", "″"))
+SIGNS = frozenset(('"', "”", "″"))
 # Words that are units only where they touch the number: "27in", but not "27 in stock".
 ONLY_ATTACHED = frozenset(("in", "s", "t", "h"))
 
 
 def _units_by_spelling() -> dict[str, Unit]:
     units = {
-        symbol: Unit(symbol, dimension, factor)
-        for dimension, named in _DIMENSIONS.items()
-        for symbol, factor in named
+        symbol: Unit(symbol, dimension, factor) for dimension, named in _DIMENSIONS.items() for symbol, factor in named
     }
     spelled = {symbol.casefold(): unit for symbol, unit in units.items()}
     for line in _SPELLINGS.strip().splitlines():

@@ -22,7 +22,7 @@ T = TypeVar("T")
 Phrase = tuple[str, ...]
 LONGEST_PHRASE = 5  # Words of a name or a value that is looked for.
 SHORTEST_VALUE = 2  # Letters; the shorter ones are codes, such as Y and N.
-LEAST_SHARE = 0.5  # Of the products of a level, with an attribute that is filtered by.
+LEAST_SHARE = 0.75  # Of the products of a level, with an attribute that is filtered by.
 MANUFACTURER, LEVEL = "manufacturer", "level"
 YES = "true"
 # Values that say nothing about a product when they stand among other words.
