@@ -43,16 +43,16 @@ from app.domain.search.listings.listing import (
 )
 from app.domain.search.listings.understood import (
     OfferedFilter,
+    applied_meaning,
     decide,
     offer_filters,
-    offered_parts,
     understood_request,
 )
 from app.domain.search.ranking_settings import ranking_of
 from app.domain.search.serving.plan import Plan, Served, plan
 from app.domain.search.serving.query import UnderstoodSearch, search_products, search_understood
 from app.domain.search.understanding.facts import QueryReader
-from app.domain.search.understanding.parts import Understanding, UnderstandingMode
+from app.domain.search.understanding.parts import Understanding
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import NotFound
 from app.domain.shared.text import numbered
@@ -208,10 +208,10 @@ def search_listing(
         planned = plan(request.words, served, now)
     if request.words_alone:
         planned = replace(planned, by_meaning=False)
-    meaning = Understanding.NOTHING
-    if reader is not None and served.understanding is not UnderstandingMode.OFF and request.words:
-        meaning, request = decide(request, reader.understand(engine, request.words))
-    filters = _search_filters(shop, meaning)
+    mode = served.understanding
+    meaning, request = decide(engine, request, mode, reader)
+    applied = applied_meaning(meaning, mode)
+    filters = _search_filters(shop, applied)
     content = NO_CONTENT
     if shop.settings["search-content-enabled"] and request.words:
         # The first page alone shows it, but on every page it decides which spelling is searched.
@@ -223,17 +223,13 @@ def search_listing(
         similar_below=page_size,
         known_meaning=known_meaning,
     )
-    is_applied = served.understanding is UnderstandingMode.ON
-    understood = UnderstoodSearch(search, planned, meaning if is_applied else meaning.chosen_alone)
+    understood = UnderstoodSearch(search, planned, applied)
     answered = search_understood(engine, shop.site_id, [understood], served.stop_words)[0]
     result = answered.answer.result
-    offers: tuple[OfferedFilter, ...] = ()
-    if is_applied and not answered.was_emptied:
-        request = understood_request(request, meaning)
-    elif request.page == 1 and offered_parts(meaning, served.understanding):
-        offers = offer_filters(
-            engine, shop.site_id, replace(understood, understanding=meaning), served.stop_words, request
-        )
+    if not answered.was_emptied:
+        request = understood_request(request, applied, mode)
+    offered = replace(understood, understanding=meaning)
+    offers = offer_filters(engine, shop.site_id, offered, served.stop_words, request, mode)
     listing = _listing_of(shop, request, filters, result, ListingLinks(request.path))
     beside = content.beside(result, request.words) if request.page == 1 else NO_CONTENT
     return SearchPage(listing, beside, planned, offers)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from app.domain.search.engine import IndexName, SearchEngine
 from app.domain.search.listings.listing import PRICE, ListingRequest, Span, UnderstoodFilter
 from app.domain.search.serving.query import UnderstoodSearch, expand_request, narrow
+from app.domain.search.understanding.facts import QueryReader
 from app.domain.search.understanding.parts import FilterPart, PartKind, Understanding, UnderstandingMode
 
 
@@ -22,9 +23,15 @@ class OfferedFilter:
     url: str
 
 
-def decide(request: ListingRequest, meaning: Understanding) -> tuple[Understanding, ListingRequest]:
+def decide(
+    engine: SearchEngine, request: ListingRequest, mode: UnderstandingMode, reader: QueryReader | None
+) -> tuple[Understanding, ListingRequest]:
     """Return what is left to understand of a search after what the shopper decided, and the request with the decisions:
-    a facet whose field was sent empty was cleared, and its words stay words."""
+    a facet whose field was sent empty was cleared, and its words stay words. Nothing is understood without a reader or
+    where the site has it off."""
+    if reader is None or mode is UnderstandingMode.OFF or not request.words:
+        return Understanding.NOTHING, request
+    meaning = reader.understand(engine, request.words)
     chosen = {*dict(request.values), *dict(request.spans)} | ({PRICE} if request.price else set())
     cleared = {name for name in meaning.facet_ids - chosen if _was_sent(request, name)}
     request = replace(request, kept_words=tuple(sorted(cleared.union(request.kept_words))))
@@ -35,9 +42,24 @@ def _was_sent(request: ListingRequest, facet_id: str) -> bool:
     return any(name in request.given for name in (facet_id, f"{facet_id}_min", f"{facet_id}_max"))
 
 
-def understood_request(request: ListingRequest, meaning: Understanding) -> ListingRequest:
-    """Return a listing's request with the filters that its words mean."""
-    return request.with_understood(understood_filters(meaning.parts))
+def applied_meaning(meaning: Understanding, mode: UnderstandingMode) -> Understanding:
+    """Return what is applied of what the words mean: all of it, or where it is only suggested what the shopper chose,
+    and with it the kind of product."""
+    if mode is UnderstandingMode.ON:
+        return meaning
+    chosen = meaning.chosen_alone
+    return replace(chosen, parts=(*chosen.parts, *_level_of(meaning))) if chosen else chosen
+
+
+def _level_of(meaning: Understanding) -> list[FilterPart]:
+    return [part for part in meaning.parts if part.kind is PartKind.LEVEL]
+
+
+def understood_request(request: ListingRequest, applied: Understanding, mode: UnderstandingMode) -> ListingRequest:
+    """Return a listing's request with the filters that its words mean. Where all are applied, those that the shopper
+    chose are among them: once cleared, they must not come back."""
+    parts = applied.parts if mode is UnderstandingMode.ON else applied.narrowing
+    return request.with_understood(understood_filters(parts))
 
 
 def understood_filters(parts: Sequence[FilterPart]) -> list[UnderstoodFilter]:
@@ -63,13 +85,19 @@ def offered_parts(meaning: Understanding, mode: UnderstandingMode) -> list[Filte
 
 
 def offer_filters(
-    engine: SearchEngine, site_id: int, search: UnderstoodSearch, stop_words: frozenset[str], request: ListingRequest
+    engine: SearchEngine,
+    site_id: int,
+    search: UnderstoodSearch,
+    stop_words: frozenset[str],
+    request: ListingRequest,
+    mode: UnderstandingMode,
 ) -> tuple[OfferedFilter, ...]:
     """Return the offers for the parts of a search that are not applied, each with the number of products that it
-    leaves, in one call to the engine; those that leave none are not offered. Raises SearchUnavailable."""
-    applied = search.understanding.chosen_alone.parts
-    parts = offered_parts(search.understanding, UnderstandingMode.SUGGESTED)
-    if not parts:
+    leaves, in one call to the engine; those that leave none are not offered. They stand on the first page. Raises
+    SearchUnavailable."""
+    applied = (*search.understanding.chosen_alone.parts, *_level_of(search.understanding))
+    parts = offered_parts(search.understanding, mode)
+    if not parts or request.page > 1:
         return ()
     plain = replace(search.request, page=1, per_page=0, facets=(), range_facets=(), suggest=False, similar_below=0)
     requests = []

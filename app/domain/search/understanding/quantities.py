@@ -244,6 +244,8 @@ def _with_unit(tokens: Sequence[Token], place: int, number: float, currency: str
     beginning of a code or of a dimension."""
     after = place + 1
     bare = _Amount(number, after)
+    if _is_hyphen(tokens, after):
+        after += 1  # As in "27-inch".
     if after >= len(tokens):
         return bare
     token = tokens[after]
@@ -260,6 +262,14 @@ def _with_unit(tokens: Sequence[Token], place: int, number: float, currency: str
     if _goes_on(tokens, after + 1) or (after + 1 < len(tokens) and tokens[after + 1].word in TIMES):
         return None
     return _Amount(number, after + 1, unit)
+
+
+def _is_hyphen(tokens: Sequence[Token], place: int) -> bool:
+    """Whether a token is a hyphen that joins a number to a unit."""
+    if place + 1 >= len(tokens) or tokens[place].text not in DASHES:
+        return False
+    unit = tokens[place + 1]
+    return tokens[place].is_attached and unit.is_attached and unit.is_word and _unit_of(unit) is not None
 
 
 def _unit_of(token: Token) -> Unit | None:

@@ -35,6 +35,7 @@ NEGATION = frozenset(("without", "no", "not", "non", "except", "excluding"))
 NOT_ITSELF = "It says what the product is for, or what it has not."
 CLEARLY_MORE = 4  # Times as many products by which one of two meanings of a word is the one meant.
 MOST_TOKENS = 40
+MOST_MENTIONS = 3
 
 
 @dataclass(slots=True)
@@ -87,15 +88,20 @@ def understand(words: str, vocabulary: Vocabulary, facts_of: FactsOf) -> Underst
     text = words[:MAX_CHARACTERS]
     tokens = read_tokens(text)[:MOST_TOKENS]
     quantities = read_quantities(tokens, vocabulary.currency)
-    mention = _mention(tokens, quantities, vocabulary)
-    if mention is not None:
-        facts = facts_of(mention.level_id)
-        reading = _read(text, tokens, quantities, vocabulary, facts, mention)
-        if facts.products and _is_last(reading, mention):
-            _add_level(reading, facts, mention)
-            return reading.understanding(mention.level_id)
+    mentions = _mentions(tokens, quantities, vocabulary)
+    readings = [
+        (reading, facts, mention)
+        for mention in mentions
+        if (facts := facts_of(mention.level_id)).products
+        and _is_last(reading := _read(text, tokens, quantities, vocabulary, facts, mention), mention)
+    ]
+    if readings:
+        # The last name is the thing itself, unless another one makes more sense of the numbers beside it.
+        reading, facts, mention = max(readings, key=lambda one: (len(one[0].parts), one[2].first))
+        _add_level(reading, facts, mention)
+        return reading.understanding(mention.level_id)
     reading = _read(text, tokens, quantities, vocabulary, facts_of(None), None)
-    if mention is not None:
+    for mention in mentions[:1]:
         reading.leave(mention.first, mention.end, "It is not the kind of product that the search is about.")
     return reading.understanding(None)
 
@@ -112,13 +118,13 @@ def _add_level(reading: _Reading, facts: LevelFacts, mention: _Mention) -> None:
         )
 
 
-def _mention(tokens: Sequence[Token], quantities: Iterable[Quantity], vocabulary: Vocabulary) -> _Mention | None:
-    """Return the last name of a level that is not what the thing is for; None where there is none, or several levels
-    have the name."""
+def _mentions(tokens: Sequence[Token], quantities: Iterable[Quantity], vocabulary: Vocabulary) -> list[_Mention]:
+    """Return the names of levels that are not what the thing is for, the last one first; a name of several levels is
+    none of them."""
     free = [True] * len(tokens)
     for quantity in quantities:
         free[quantity.first : quantity.end] = [False] * (quantity.end - quantity.first)
-    found: _Mention | None = None
+    found: list[_Mention] = []
     place = 0
     while place < len(tokens):
         named = vocabulary.levels.longest_at(tokens, place, free)
@@ -126,10 +132,10 @@ def _mention(tokens: Sequence[Token], quantities: Iterable[Quantity], vocabulary
             place += 1
             continue
         end, levels = named
-        if _stands_for_itself(tokens, place):
-            found = _Mention(place, end, levels[0]) if len(levels) == 1 else None
+        if len(levels) == 1 and _stands_for_itself(tokens, place):
+            found.append(_Mention(place, end, levels[0]))
         place = end
-    return found
+    return found[::-1][:MOST_MENTIONS]
 
 
 def _stands_for_itself(tokens: Sequence[Token], place: int) -> bool:

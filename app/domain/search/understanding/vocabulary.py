@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Generic, TypeVar
 
 from app.domain.search.engine import RangeCount
-from app.domain.search.ranking.scoring import phrases
 from app.domain.search.text import stem
 from app.domain.search.text import words as indexed_words
 from app.domain.search.understanding.quantities import Token, read_tokens
@@ -132,7 +131,7 @@ def level_phrases(names: Iterable[str]) -> Iterator[Phrase]:
         for item in items:
             last = item.split()[-1:]
             if item is items[-1] or (last and stem(fold(last[0])) != fold(last[0])):
-                yield from phrases([item])
+                yield phrase_of(item)
 
 
 @dataclass(frozen=True, slots=True)
