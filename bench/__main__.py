@@ -15,8 +15,8 @@ from pathlib import Path
 from bench.measuring import ALL, FIGURES_FILE, QUERIES, SMALL, Figure, workspace
 
 NAMES = (
-    "relevance", "meaning", "learning", "index_build", "search_speed", "suggest", "hostile", "replay", "updates",
-    "pages", "counting", "analytics", "taxonomy", "activation", "sitemap", "findable", "slow_clients", "pos",
+    "relevance", "understanding", "meaning", "learning", "index_build", "search_speed", "suggest", "hostile", "replay",
+    "updates", "pages", "counting", "analytics", "taxonomy", "activation", "sitemap", "findable", "slow_clients", "pos",
     "till_app", "bundle", "load",
 )  # fmt: skip
 

@@ -92,8 +92,11 @@ class Understanding:
         return tuple(part for part in self.parts if not part.is_chosen)
 
     def without_facets(self, facet_ids: Collection[str]) -> Understanding:
-        """Return the same with the words of some facets left as words."""
-        return replace(self, parts=tuple(part for part in self.parts if part.facet_id not in facet_ids))
+        """Return the same with the words of some facets left as words, and the kind of product too where it is then
+        alone."""
+        parts = tuple(part for part in self.parts if part.facet_id not in facet_ids)
+        is_alone = all(part.kind is PartKind.LEVEL for part in parts)
+        return replace(self, parts=() if is_alone else parts)
 
     def with_chosen(self, facet_ids: Collection[str]) -> Understanding:
         """Return the same where the shopper chose filters by some of the facets."""

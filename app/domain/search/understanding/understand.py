@@ -169,12 +169,12 @@ def _read(
             reading.take(read.first, read.end)
         elif read.left is not None:
             reading.left.append(read.left)
-    _read_values(reading, facts)
+    _read_values(reading, facts, vocabulary)
     _read_brands(reading, facts, mention)
     return reading
 
 
-def _read_values(reading: _Reading, facts: LevelFacts) -> None:
+def _read_values(reading: _Reading, facts: LevelFacts, vocabulary: Vocabulary) -> None:
     place = 0
     while place < len(reading.tokens):
         named = facts.values.longest_at(reading.tokens, place, reading.free)
@@ -182,12 +182,21 @@ def _read_values(reading: _Reading, facts: LevelFacts) -> None:
             place += 1
             continue
         end, values = named
-        if _stands_for_itself(reading.tokens, place):
+        if _names_level(reading, place, end, facts, vocabulary):
+            pass  # Its own name once more says nothing new.
+        elif facts.values.goes_on(reading.tokens, place, end, reading.free):
+            reading.leave(place, end, "It is the beginning of another value.")
+        elif _stands_for_itself(reading.tokens, place):
             _add_value(reading, place, end, values, facts)
         else:
             reading.leave(place, end, NOT_ITSELF)
         reading.take(place, end)  # Also where it is left as words, it stands in the way of no other.
         place = end
+
+
+def _names_level(reading: _Reading, place: int, end: int, facts: LevelFacts, vocabulary: Vocabulary) -> bool:
+    named = vocabulary.levels.longest_at(reading.tokens, place, reading.free)
+    return named is not None and named[0] >= end and facts.level_id in named[1]
 
 
 def _add_value(reading: _Reading, place: int, end: int, values: Sequence[AttributeValue], facts: LevelFacts) -> None:

@@ -37,6 +37,7 @@ class Phrasebook(Generic[T]):
             if 0 < len(phrase) <= LONGEST_PHRASE and thing not in (known := self._things.setdefault(phrase, [])):
                 known.append(thing)
         self._longest = max(map(len, self._things), default=0)
+        self._beginnings = {phrase[:length] for phrase in self._things for length in range(2, len(phrase) + 1)}
 
     def __bool__(self) -> bool:
         return bool(self._things)
@@ -51,6 +52,12 @@ class Phrasebook(Generic[T]):
             if things:
                 return end, things
         return None
+
+    def goes_on(self, tokens: Sequence[Token], place: int, end: int, free: Sequence[bool]) -> bool:
+        """Whether the tokens from `place` to before `end` are, with the free one after them, the beginning of a longer
+        phrase, as "PCI" is before "Express" where there is a "PCI Express x16"."""
+        is_followed = end < len(tokens) and free[end]
+        return is_followed and tuple(map(_key, tokens[place : end + 1])) in self._beginnings
 
 
 def _key(token: Token) -> str:

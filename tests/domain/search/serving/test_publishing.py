@@ -29,7 +29,9 @@ from tests.searching import add_site
 
 pytestmark = pytest.mark.usefixtures("context")
 
-UNTAUGHT = Served(by_meaning=True, understanding=UnderstandingMode.SUGGESTED)  # What the settings say until somebody changes them.
+UNTAUGHT = Served(
+    by_meaning=True, understanding=UnderstandingMode.SUGGESTED
+)  # What the settings say until somebody changes them.
 
 
 @pytest.fixture
