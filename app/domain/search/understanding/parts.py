@@ -149,7 +149,7 @@ Understanding.NOTHING = Understanding()
 
 
 def part_json(part: FilterPart) -> dict[str, Any]:
-    means = {"from": part.low, "to": part.high} if part.is_range else {"value": part.value}
+    means = {"value": part.value, "from": part.low, "to": part.high}
     named = {"words": part.text, "kind": part.kind.value, "facetId": part.facet_id}
     return named | {"label": part.label, "shown": part.shown} | means
 

@@ -40,7 +40,7 @@ LEVELS = (
             number("disk", "Storage", "GB"),
             number("weight", "Weight", "g"),
             Attribute("touch", "Touchscreen", AttributeType.BOOLEAN),
-            choice("made-for", "Made for", "Acme", "Gaming"),
+            choice("made-for", "Made for", "Acme", "Gaming", "Laptop"),
         ),
     ),
     Level("cables", "USB and data cables", attributes=(number("length", "Cable length"), COLOUR)),
@@ -54,7 +54,7 @@ VALUES = {
     "laptops": {
         "colour": [("Black", 1)],
         "touch": [("true", 9), ("false", 1)],
-        "made-for": [("Acme", 5), ("Gaming", 5)],
+        "made-for": [("Acme", 4), ("Gaming", 4), ("Laptop", 2)],
     },
     "cables": {"colour": [("Black", 4), ("Red", 3), ("Red brown grey", 3)]},
     "boots": {"lace": [("Red", 5), ("Blue", 5)], "upper": [("Red", 5), ("Tan", 5)]},
@@ -161,7 +161,8 @@ def test_a_value_that_goes_on_as_another_stays_words():
 
 
 def test_the_name_of_the_level_once_more_is_no_value():
-    assert filters("boots walking boots") == {}
+    values = [part.value for part in read("laptops gaming laptop").parts if part.facet_id == "made-for"]
+    assert values == ["Gaming"]
 
 
 def test_what_every_product_either_is_or_not_is_named_by_its_attribute():
