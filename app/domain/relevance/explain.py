@@ -120,9 +120,10 @@ def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: Ex
     now, served = clock.now(), configuration.served(site_id)
     planned = plan(request.words, served, request.at or now)
     state = configuration.serving_state(site_id)
-    meaning = _meaning_of(engine, site_id, request.words, served)
     latest = runs.latest_run(site_id)
-    tokens = query_words(request.words)
+    meaning = _meaning_of(engine, site_id, request.words, served)
+    is_applied = bool(meaning) and served.understanding is UnderstandingMode.ON
+    tokens = query_words(meaning.searched if is_applied else request.words)
     optional = tuple(token for token in tokens if token in LINKING_WORDS or token in served.stop_words)
     status = engine.status(site_id, IndexName.PRODUCTS)
     explanation = SearchExplanation(

@@ -14,6 +14,7 @@ from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings, settings_of
 from app.extensions import db
+from app.jobs.relevance import replay
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.factories import make_user
@@ -118,9 +119,11 @@ def test_a_preview_of_an_unknown_mode_says_so(mia: PageClient):
     assert "Say which mode to try: off, suggested or on." in answer.text
 
 
-def test_the_top_searches_can_be_replayed_with_it(mia: PageClient):
+def test_the_top_searches_can_be_replayed_with_it(app: Flask, mia: PageClient):
     mia.get(SETTINGS)
     form = {"understanding": "on", "csrf_token": mia.token}
     answer = mia.client.post("/admin/search/replays?kind=understanding", data=form, base_url=mia.base)
     assert answer.status_code == 302
+    with app.app_context():
+        replay(answer.location.rpartition("/")[2])
     assert "With understanding of searches on" in mia.client.get(answer.location, base_url=mia.base).text
