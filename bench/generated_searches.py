@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.domain.search.engine import RangeCount
+from app.domain.search.engine import IndexName, RangeCount, SearchRequest, SearchResult
 from app.domain.search.text import stem
 from app.domain.search.understanding.parts import FilterPart
-from app.domain.search.understanding.vocabulary import Counts, LevelFacts, facts_of_level
+from app.domain.search.understanding.vocabulary import Counts
 from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
 
 SEED = 2026
@@ -85,13 +85,13 @@ Product = Mapping[str, Any]
 
 
 class CountedShop:
-    """The products of a bundle by level, with what an index would count for each."""
+    """The products of a bundle by level; it counts them as an index does."""
 
     def __init__(self, bundle: Path) -> None:
         taxonomy = json.loads((bundle / "taxonomy.json").read_text())["taxonomies"][0]
         self.tree = TaxonomyTree.parse(taxonomy["rootLevels"])
         self.of_level: dict[str | None, list[Product]] = defaultdict(list)
-        self._facts: dict[str | None, LevelFacts] = {}
+        self._counted: dict[str | None, Counts] = {}
         with gzip.open(bundle / "products.jsonl.gz", "rt") as lines:
             for line in lines:
                 product = json.loads(line)
@@ -99,12 +99,22 @@ class CountedShop:
                 for level_id in self.tree.path_ids((product.get("taxonomy") or {}).get("levelId")):
                     self.of_level[level_id].append(product)
 
-    def facts(self, level_id: str | None) -> LevelFacts:
-        if level_id not in self._facts:
+    def search(self, _site_id: int, _index: IndexName, request: SearchRequest) -> SearchResult:
+        """Count as an index does: the requested values and numbers of the level that is the scope."""
+        level_id = request.scope[0].values[0] if request.scope else None
+        counts = self._counts_of(level_id)
+        facets = {name: tuple(counts.values[name]) for name in request.facets if name in counts.values}
+        ranges = {name: counts.ranges[name] for name in request.range_facets if name in counts.ranges}
+        return SearchResult(counts.products, facets=facets, ranges=ranges)
+
+    def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
+        return [self.search(site_id, index, request) for request in requests]
+
+    def _counts_of(self, level_id: str | None) -> Counts:
+        if level_id not in self._counted:
             attributes = self.tree.applicable_attributes(level_id) if level_id else {}
-            name = self.tree.levels[level_id].name if level_id else ""
-            self._facts[level_id] = facts_of_level(level_id, name, attributes, self._counts(level_id, attributes))
-        return self._facts[level_id]
+            self._counted[level_id] = self._counts(level_id, attributes)
+        return self._counted[level_id]
 
     def _counts(self, level_id: str | None, attributes: Mapping[str, Attribute]) -> Counts:
         products = self.of_level[level_id]

@@ -16,8 +16,6 @@ from app.domain.search.serving.plan import Plan
 from app.domain.search.serving.query import UnderstoodSearch, search_understood
 from app.domain.search.understanding.facts import QueryReader
 from app.domain.search.understanding.parts import PartKind
-from app.domain.search.understanding.understand import understand
-from app.domain.search.understanding.vocabulary import Vocabulary
 from bench.catalogue import document, levels_of, queries
 from bench.generated_searches import CURRENCY, CountedShop, SearchMaker, attributes_of, score
 from bench.judging import difference, halves, judge, mean
@@ -48,14 +46,14 @@ GOALS = {
 
 def main() -> None:
     shop = CountedShop(real_bundle("icecat-3"))
-    vocabulary = Vocabulary.of(shop.tree, CURRENCY)
+    reader = QueryReader.of(SITE, shop.tree, CURRENCY, SHOWN)
     heading(f"Understanding, {SEARCHES:,} searches made from products")
     made = SearchMaker(shop).make(SEARCHES)
-    result = score([(one, understand(one.words, vocabulary, shop.facts).parts) for one in made])
+    result = score([(one, reader.understand(shop, one.words).parts) for one in made])
     at_least("precision of the filters", result.precision, GOALS["precision"])
     at_least("recall of what is said", result.recall, GOALS["recall"])
     real = queries()
-    times = milliseconds(lambda words: understand(words, vocabulary, shop.facts), [one.words for one in made] + real)
+    times = milliseconds(lambda words: reader.understand(shop, words), [one.words for one in made] + real)
     at_most("understanding one search, median", median(times), GOALS["time"])
     with workspace() as directory:
         engine = WhooshEngine(directory / "shop")
@@ -107,9 +105,9 @@ def _compare(engine: WhooshEngine, reader: QueryReader, real: list[str]) -> None
 def _print_query(reader: QueryReader, engine: WhooshEngine, words: str) -> None:
     found = reader.understand(engine, words)
     if found.parts:
-        means = "; ".join(f"{part.label}: {part.shown}" for part in found.parts if part.kind is not PartKind.LEVEL)
+        filters = "; ".join(f"{part.label}: {part.shown}" for part in found.parts if part.kind is not PartKind.LEVEL)
         levels = [part.shown for part in found.parts if part.kind is PartKind.LEVEL]
-        print(f"       {words} -> “{found.searched}” {means}{f' ({levels[0]})' if levels else ''}")
+        print(f"       {words} -> “{found.searched}” {filters}{f' ({levels[0]})' if levels else ''}")
 
 
 if __name__ == "__main__":

@@ -149,9 +149,9 @@ Understanding.NOTHING = Understanding()
 
 
 def part_json(part: FilterPart) -> dict[str, Any]:
-    means = {"value": part.value, "from": part.low, "to": part.high}
+    numbers_or_value = {"value": part.value, "from": part.low, "to": part.high}
     named = {"words": part.text, "kind": part.kind.value, "facetId": part.facet_id}
-    return named | {"label": part.label, "shown": part.shown} | means
+    return named | {"label": part.label, "shown": part.shown} | numbers_or_value
 
 
 def first_of_each_facet(parts: Iterable[FilterPart]) -> tuple[FilterPart, ...]:

@@ -112,7 +112,7 @@ _USUAL: tuple[tuple[str, tuple[str, ...], float, float], ...] = (
 )
 # A capacity is one of data where the level keeps data; elsewhere it may be of liquids, sheets or staples.
 _CAPACITY = frozenset(("capacity",))
-_KEEPING_DATA = frozenset(("memory", "drive", "disk", "disc", "storage", "stick"))
+_DATA_WORDS = frozenset(("memory", "drive", "disk", "disc", "storage", "stick"))
 _CAPACITIES = (4, 100_000)
 
 
@@ -121,16 +121,16 @@ def unit_named(text: str | None) -> Unit | None:
     return UNITS.get(text.strip().casefold()) if text else None
 
 
-def usual_unit(name: str, level_words: Iterable[str], largest: float) -> Unit | None:
+def usual_unit(name: str, level_words: Iterable[str], largest: float | None) -> Unit | None:
     """Return the unit of numbers of an attribute whose taxonomy names none, by its name in lower case and the largest
-    number that it has; None where it is not clear."""
+    number that it has, None while that is not known; None where it is not clear."""
     for symbol, names, least, most in _usual(level_words):
-        if name in names and least <= largest <= most:
+        if name in names and (largest is None or least <= largest <= most):
             return UNITS[symbol.casefold()]
     return None
 
 
 def _usual(level_words: Iterable[str]) -> Iterator[tuple[str, Iterable[str], float, float]]:
     yield from _USUAL
-    if not _KEEPING_DATA.isdisjoint(level_words):
+    if not _DATA_WORDS.isdisjoint(level_words):
         yield ("GB", _CAPACITY, *_CAPACITIES)

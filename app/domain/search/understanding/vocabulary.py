@@ -11,7 +11,7 @@ from typing import ClassVar, Generic, TypeVar
 from app.domain.search.engine import RangeCount
 from app.domain.search.text import stem
 from app.domain.search.text import words as indexed_words
-from app.domain.search.understanding.quantities import Token, read_tokens
+from app.domain.search.understanding.quantities import Quantity, Token, read_tokens
 from app.domain.search.understanding.units import Unit, unit_named, usual_unit
 from app.domain.shared.text import fold
 from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
@@ -20,6 +20,7 @@ _BETWEEN_ITEMS = re.compile(r"\s+and\s+|\s*[,&/]\s*", re.IGNORECASE)
 T = TypeVar("T")
 Phrase = tuple[str, ...]
 LONGEST_PHRASE = 5  # Words of a name or a value that is looked for.
+MOST_VALUES = 300
 SHORTEST_VALUE = 2  # Letters; the shorter ones are codes, such as Y and N.
 LEAST_SHARE = 0.75  # Of the products of a level, with an attribute that is filtered by.
 MANUFACTURER, LEVEL = "manufacturer", "level"
@@ -52,6 +53,12 @@ class Phrasebook(Generic[T]):
             if things:
                 return end, things
         return None
+
+    def all_at(self, tokens: Sequence[Token], place: int) -> set[T]:
+        """Return the things of every phrase that begins at a token."""
+        last = min(len(tokens), place + self._longest)
+        keys = tuple(map(_key, tokens[place:last]))
+        return {thing for end in range(1, len(keys) + 1) for thing in self._things.get(keys[:end], ())}
 
     def goes_on(self, tokens: Sequence[Token], place: int, end: int, free: Sequence[bool]) -> bool:
         """Whether the tokens from `place` to before `end` are, with the free one after them, the beginning of a longer
@@ -154,15 +161,34 @@ class Counts:
         return having < LEAST_SHARE * self.products
 
 
-def countable(attributes: Iterable[Attribute]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the ids of the attributes whose values, and of those whose numbers, searches may name."""
-    values, numbers = [], []
-    for attribute in attributes:
-        if attribute.type is AttributeType.NUMBER:
-            numbers.append(attribute.id)
-        elif attribute.type.is_choice or attribute.type is AttributeType.BOOLEAN:
-            values.append(attribute.id)
-    return tuple(values), tuple(numbers)
+def value_names(attributes: Mapping[str, Attribute]) -> Phrasebook[str]:
+    """Return the ids of attributes by the words of their allowed values, and of those that are yes or no by their own
+    name. An attribute with more than MOST_VALUES values lists codes and models, and is left out."""
+    named = [(phrase_of(one.label), one.id) for one in attributes.values() if one.type is AttributeType.BOOLEAN]
+    named += [
+        (phrase_of(value), one.id)
+        for one in attributes.values()
+        if one.type.is_choice and len(one.allowed_values) <= MOST_VALUES
+        for value in one.allowed_values
+        if can_be_meant(value)
+    ]
+    return Phrasebook(named)
+
+
+def mentioned_attributes(
+    tokens: Sequence[Token],
+    quantities: Iterable[Quantity],
+    attributes: Mapping[str, Attribute],
+    names: Phrasebook[str],
+    level_name: str,
+) -> frozenset[str]:
+    """Return the ids of the attributes that a search may say something of: only these need to be counted."""
+    dimensions = {quantity.unit.dimension for quantity in quantities if quantity.unit is not None}
+    measured = [one for one in attributes.values() if one.type is AttributeType.NUMBER] if dimensions else []
+    level_words = frozenset(indexed_words(level_name)) if measured else frozenset()
+    units = {one.id: _unit_of(one, level_words) for one in measured}
+    found = {id for id, unit in units.items() if unit is not None and unit.dimension in dimensions}
+    return frozenset(found.union(*(names.all_at(tokens, place) for place in range(len(tokens)))))
 
 
 def facts_of_level(
@@ -215,12 +241,18 @@ def _numbers_of(
 ) -> AttributeNumbers | None:
     if counted.low is None or counted.high is None:
         return None
-    unit = unit_named(attribute.unit) or _unit_in_id(attribute.id)
-    if unit is None and not attribute.unit:
-        unit = usual_unit(attribute.name.casefold(), level_words, counted.high)
+    unit = _unit_of(attribute, level_words, counted.high)
     words = frozenset(indexed_words(f"{attribute.name} {attribute.label}"))
     is_rare = counts.is_rare(counted.count)
     return AttributeNumbers(attribute.id, attribute.label, unit, counted.low, counted.high, words, is_rare)
+
+
+def _unit_of(attribute: Attribute, level_words: frozenset[str], largest: float | None = None) -> Unit | None:
+    """Return the unit that the taxonomy names, else the one with which the id ends, else the usual one."""
+    unit = unit_named(attribute.unit) or _unit_in_id(attribute.id)
+    if unit is None and not attribute.unit:
+        return usual_unit(attribute.name.casefold(), level_words, largest)
+    return unit
 
 
 def _unit_in_id(attribute_id: str) -> Unit | None:

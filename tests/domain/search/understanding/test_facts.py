@@ -18,6 +18,7 @@ TREE = TaxonomyTree.of(
             attributes=(
                 Attribute("size", "Screen size", AttributeType.NUMBER, unit="in"),
                 Attribute("note", "Note", AttributeType.STRING),
+                Attribute("colour", "Colour", AttributeType.SINGLE_SELECT, ("Black", "White")),
             ),
         )
     ]
@@ -45,11 +46,13 @@ def reader(cache: QueryReaderCache, versions: tuple[int, int] = (1, 1), later: t
     return cache.reader(1, versions, WHEN + later, TREE, "gbp", ("price",))
 
 
-def test_a_level_is_counted_when_a_search_first_names_it_and_not_again():
+def test_an_attribute_is_counted_when_a_search_first_says_something_of_it_and_not_again():
     index, made = CountingIndex(), reader(QueryReaderCache())
     for words in ("27 inch monitor", "monitor up to 24 inch", "monitors"):
         assert made.understand(index, words).level_id == "monitors"
     assert len(index.requests) == 1
+    made.understand(index, "black monitor")
+    assert [request.facets for request in index.requests[1:]] == [("colour",)]
     assert (index.requests[0].range_facets, index.requests[0].per_page) == (("size",), 0)
     assert index.requests[0].facets == ("manufacturer",), "free texts are no values"
 
@@ -65,7 +68,7 @@ def test_a_reader_lasts_while_shop_and_index_stay():
     assert reader(cache) is not reader(cache, versions=(2, 1))
 
 
-def test_a_reader_outlives_changes_of_the_index_for_a_minute():
+def test_a_reader_outlives_changes_of_the_index_for_a_time():
     cache = QueryReaderCache()
     made = reader(cache)
     assert reader(cache, versions=(1, 2), later=FRESH / 2) is made
