@@ -119,7 +119,7 @@ class SimilarProductShape(Answer):
 
 class UnderstoodFilterShape(Answer):
     words: str
-    kind: str = Field(description="price, number, value, brand or level.")
+    kind: str = Field(description="price, number, size, value, brand or level.")
     facet_id: str
     label: str
     shown: str = Field(description="The filter as shoppers see it, such as “27 in”.")

@@ -27,6 +27,7 @@ class UnderstandingMode(StrEnum):
 class PartKind(StrEnum):
     PRICE = "price"
     NUMBER = "number"
+    SIZE = "size"
     VALUE = "value"
     BRAND = "brand"
     LEVEL = "level"

@@ -23,6 +23,7 @@ from app.domain.search.understanding.quantities import Quantity, Token, read_qua
 from app.domain.search.understanding.vocabulary import (
     LEVEL,
     MANUFACTURER,
+    SIZE,
     AttributeValue,
     LevelFacts,
     Vocabulary,
@@ -212,7 +213,8 @@ def _add_value(reading: _Reading, place: int, end: int, values: Sequence[Attribu
     if one.is_rare:
         reading.leave(place, end, f"Fewer than three in four of {facts.name or 'all products'} have {one.label}.")
         return
-    reading.add(PartKind.VALUE, place, end, one)
+    is_size = reading.tokens[place].word == SIZE and end > place + 1
+    reading.add(PartKind.SIZE if is_size else PartKind.VALUE, place, end, one)
 
 
 def _the_one(values: Sequence[AttributeValue], facts: LevelFacts) -> AttributeValue | None:

@@ -23,6 +23,7 @@ LONGEST_PHRASE = 5  # Words of a name or a value that is looked for.
 MOST_VALUES = 300
 SHORTEST_VALUE = 2  # Letters; the shorter ones are codes, such as Y and N.
 LEAST_SHARE = 0.75  # Of the products of a level, with an attribute that is filtered by.
+SIZE = "size"
 MANUFACTURER, LEVEL = "manufacturer", "level"
 YES = "true"
 # Values that say nothing about a product when they stand among other words.
@@ -172,7 +173,23 @@ def value_names(attributes: Mapping[str, Attribute]) -> Phrasebook[str]:
         for value in one.allowed_values
         if can_be_meant(value)
     ]
+    named += [(phrase, one.id) for one in attributes.values() if is_size(one) for phrase in size_phrases(one)]
     return Phrasebook(named)
+
+
+def is_size(attribute: Attribute) -> bool:
+    """Whether the values of an attribute are sizes, which "size 9" names."""
+    return attribute.type.is_choice and SIZE in indexed_words(attribute.name)
+
+
+def size_phrases(attribute: Attribute) -> list[Phrase]:
+    return [phrase for value in attribute.allowed_values for phrase in phrases_of_size(value)]
+
+
+def phrases_of_size(value: str) -> list[Phrase]:
+    """Return the phrases that mean a size: "size 9", and for "UK 9" also "size UK 9"."""
+    phrase = phrase_of(value)
+    return list(dict.fromkeys([(SIZE, *phrase), (SIZE, *phrase[-1:])]))
 
 
 def mentioned_attributes(
@@ -228,6 +245,8 @@ def _values_of(
                 yield attribute.label, one
         elif count and can_be_meant(value):
             yield value, one
+        if count and is_size(attribute):
+            yield from ((" ".join(phrase), one) for phrase in phrases_of_size(value))
 
 
 def can_be_meant(value: str) -> bool:

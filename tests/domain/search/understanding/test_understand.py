@@ -45,6 +45,7 @@ LEVELS = (
     ),
     Level("cables", "USB and data cables", attributes=(number("length", "Cable length"), COLOUR)),
     Level("boots", "Walking boots", attributes=(choice("lace", "Laces", "Red"), choice("upper", "Upper", "Red"))),
+    Level("shoes", "Shoes", attributes=(COLOUR, choice("shoe-size", "Shoe size", "UK 8", "UK 9"))),
     Level("empty", "Projectors"),
 )
 TREE = TaxonomyTree.of(LEVELS)
@@ -57,6 +58,7 @@ VALUES = {
         "made-for": [("Acme", 4), ("Gaming", 4), ("Laptop", 2)],
     },
     "cables": {"colour": [("Black", 4), ("Red", 3), ("Red brown grey", 3)]},
+    "shoes": {"colour": [("Red", 10)], "shoe-size": [("UK 8", 5), ("UK 9", 5)]},
     "boots": {"lace": [("Red", 5), ("Blue", 5)], "upper": [("Red", 5), ("Tan", 5)]},
 }
 RANGES = {
@@ -152,6 +154,14 @@ def test_a_value_that_few_products_have_stays_words():
 def test_a_value_of_two_attributes_stays_words():
     assert filters("red walking boots") == {}
     assert reasons("red walking boots")["red"] == "It may be Laces or Upper."
+
+
+def test_a_size_is_named_by_the_word_before_it():
+    assert filters("red shoes size 9")["shoe-size"] == "UK 9"
+    assert read("red shoes size 9").searched == "red shoes"
+    assert filters("shoes size uk 8")["shoe-size"] == "UK 8"
+    assert filters("shoes 9") == {}
+    assert filters("shoes size 44") == {}
 
 
 def test_a_value_that_goes_on_as_another_stays_words():
