@@ -101,9 +101,7 @@ def test_filters_that_leave_no_product_are_explained(app: Flask, mia: PageClient
 def test_a_preview_shows_what_the_setting_would_change(mia: PageClient):
     mia.get(SETTINGS)
     form = {"understanding": "on", "query": "tents under £40"}
-    page = mia.client.post(
-        f"{TRY}?kind=understanding", data=form | {"csrf_token": mia.token}, base_url=mia.base
-    ).text
+    page = mia.client.post(f"{TRY}?kind=understanding", data=form | {"csrf_token": mia.token}, base_url=mia.base).text
     assert "With understanding of searches on" in page
     assert re.search(r"8 → 3 found", page), re.findall(r"\d+ → \d+ found", page)
 
