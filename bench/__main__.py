@@ -15,8 +15,8 @@ from pathlib import Path
 from bench.measuring import ALL, FIGURES_FILE, QUERIES, SMALL, Figure, workspace
 
 NAMES = (
-    "relevance", "spelling", "meaning", "learning", "interleaving", "index_build", "search_speed", "suggest", "hostile",
-    "rules", "replay",
+    "relevance", "spelling", "understanding", "meaning", "learning", "interleaving", "index_build", "search_speed",
+    "suggest", "hostile", "rules", "replay",
     "updates", "pages", "counting", "analytics", "taxonomy", "activation", "sitemap", "findable", "slow_clients", "pos",
     "till_app", "bundle", "load",
 )  # fmt: skip

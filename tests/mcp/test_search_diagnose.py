@@ -55,6 +55,13 @@ def test_the_answer_is_the_pages_but_for_links(app: Flask, agent: Agent, site_id
     assert result.body["synonymsApplied"][0]["finds"] == ["umbrella"]
 
 
+def test_what_is_understood_of_a_search_is_part_of_the_answer(app: Flask, agent: Agent, site_id: int) -> None:
+    result = agent.call(TOOL, query="tents under £40")
+    understood = result.body["understanding"]
+    assert [(one["words"], one["from"], one["to"]) for one in understood["filters"]] == [("under £40", None, 4000)]
+    assert understood == page_json(app, site_id, q="tents under £40")["understanding"]
+
+
 @pytest.mark.parametrize("sent", [{}, {"query": " "}])
 def test_a_search_without_words_or_product_is_refused(agent: Agent, sent: dict[str, str]) -> None:
     result = agent.call(TOOL, **sent)

@@ -19,9 +19,11 @@ from app.domain.merchandising.shop import Shop, ShopWindow
 from app.domain.merchandising.tree import ShopNode
 from app.domain.relevance.running_comparisons import RunningComparisons
 from app.domain.search.ranking_settings import ranking_of
-from app.domain.search.serving.configuration import BY_MEANING, STOP_WORDS, ServingCache
+from app.domain.search.serving.configuration import BY_MEANING, STOP_WORDS, UNDERSTANDING, ServingCache
 from app.domain.search.serving.plan import Served
 from app.domain.search.suggestions import SuggestionDirectory
+from app.domain.search.understanding.facts import QueryReader, QueryReaderCache
+from app.domain.search.understanding.parts import UnderstandingMode
 from app.domain.search_statistics.popular import PopularCache
 from app.domain.seo.heads import ShownListing
 from app.domain.seo.indexing_decision import IndexingDecision
@@ -47,6 +49,7 @@ SUGGESTIONS_CACHE = "shop-suggestions-cache"
 SUGGESTION_DIRECTORY = "shop-suggestion-directory"
 POPULAR = "shop-popular-searches"
 RUNNING_COMPARISONS = "shop-running-comparisons"
+QUERY_READERS = "query-readers"
 PREVIEWS = "previews_theme"
 # Bytes that a process keeps: some 2,100 pages, of 40 kB unpacked; some 1,500 listings, which are asked for where a page
 # is not, as by htmx; and some 3,000 lists of links.
@@ -131,6 +134,7 @@ def empty_caches(app: App) -> None:
     app.extensions[SUGGESTION_DIRECTORY] = SuggestionDirectory()
     app.extensions[POPULAR] = PopularCache()
     app.extensions[RUNNING_COMPARISONS] = RunningComparisons()
+    app.extensions[QUERY_READERS] = QueryReaderCache()
     app.extensions[ports.LANDING_DIRECTORY] = LandingDirectory()
 
 
@@ -169,8 +173,17 @@ def served_configuration(shop: Shop) -> Served:
     """The synonyms, rules, stop words and ranking settings that shoppers are served now."""
     cache: ServingCache = current_app.extensions[SERVING]
     settings = shop.settings
-    chosen = (settings[STOP_WORDS], ranking_of(settings), settings[BY_MEANING])
+    mode = UnderstandingMode(settings[UNDERSTANDING])
+    chosen = (settings[STOP_WORDS], ranking_of(settings), settings[BY_MEANING], mode)
     return cache.served(ports.clock(), shop.site_id, *chosen)
+
+
+def query_reader(shop: Shop) -> QueryReader:
+    """What understands the words of the shop's searches."""
+    cache: QueryReaderCache = current_app.extensions[QUERY_READERS]
+    shown = tuple(shop.settings["search-default-filters"])
+    versions = shop.version, shop.index_version
+    return cache.reader(shop.site_id, versions, ports.clock().now(), shop.taxonomy, shop.currency, shown)
 
 
 def landing_pages_of(shop: Shop, node: ShopNode) -> LandingPages:

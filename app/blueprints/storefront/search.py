@@ -24,6 +24,7 @@ from app.blueprints.storefront.blueprint import (
     bp,
     current_shop,
     landing_pages_of,
+    query_reader,
     served_configuration,
 )
 from app.blueprints.storefront.interleaving import compared_page, keep_private, participation
@@ -73,10 +74,11 @@ def search() -> Response:
         response.headers["Cache-Control"] = "no-store"
         return response
     known = not may_use_model()
+    reader = query_reader(shop)
     part = participation(shop, listing_request, served) if not wants_count() else None
     contest = part.contest if part is not None else None
     found = search_listing(
-        engine, shop, listing_request, served, now, planned=planned, known_meaning=known, contest=contest
+        engine, shop, listing_request, served, now, planned=planned, known_meaning=known, reader=reader, contest=contest
     )
     if wants_count():
         return count_answer(found.listing.total)

@@ -44,9 +44,11 @@ from app.domain.search.ranking.learning import LearnedSearch
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving import configuration
 from app.domain.search.serving.plan import LearningMode, Plan, Served, plan
-from app.domain.search.serving.query import Answered, search_products
+from app.domain.search.serving.query import UnderstoodAnswer, UnderstoodSearch, search_understood
 from app.domain.search.serving.synonyms import SynonymSet
 from app.domain.search.text import LINKING_WORDS, query_words
+from app.domain.search.understanding.facts import reader_of_site
+from app.domain.search.understanding.parts import Understanding, UnderstandingMode
 from app.domain.shared.clock import Clock
 from app.domain.sites.settings import settings_of
 from app.domain.sites.sites import time_zone_of
@@ -63,8 +65,9 @@ class _ServedSearch:
     site_id: int
     served: Served
     plan: Plan
+    meaning: Understanding
 
-    def results(self, per_page: int = FIRST, *, explain: bool = False, correct: bool = True) -> Answered:
+    def results(self, per_page: int = FIRST, *, explain: bool = False, correct: bool = True) -> UnderstoodAnswer:
         request = SearchRequest(
             words=self.plan.words,
             per_page=per_page,
@@ -72,7 +75,9 @@ class _ServedSearch:
             correct=correct,
             similar_below=settings_of(self.site_id)["listing-page-size"],
         )
-        return search_products(self.engine, self.site_id, request, self.plan, self.served.stop_words)
+        applied = self.meaning if self.served.understanding is UnderstandingMode.ON else Understanding.NOTHING
+        search = UnderstoodSearch(request, self.plan, applied)
+        return search_understood(self.engine, self.site_id, [search], self.served.stop_words)[0]
 
     def content(self) -> ContentHits:
         if not content_search_is_on(self.site_id):
@@ -117,7 +122,9 @@ def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: Ex
     planned = plan(request.words, served, request.at or now)
     state = configuration.serving_state(site_id)
     latest = runs.latest_run(site_id)
-    tokens = query_words(request.words)
+    meaning = _meaning_of(engine, site_id, request.words, served)
+    is_applied = bool(meaning) and served.understanding is UnderstandingMode.ON
+    tokens = query_words(meaning.searched if is_applied else request.words)
     optional = tuple(token for token in tokens if token in LINKING_WORDS or token in served.stop_words)
     status = engine_health(engine, site_id)
     is_lost = status.state is not EngineState.HEALTHY and bool(lost_indexes(engine, site_id))
@@ -129,6 +136,8 @@ def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: Ex
         tokens=tokens,
         optional=optional if len(optional) < len(tokens) else (),
         applied=planned.expansion.applied,
+        mode=served.understanding,
+        meaning=meaning,
         rule=planned.rule,
         rules=planned.rules,
         lost=planned.applied.lost,
@@ -143,10 +152,17 @@ def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: Ex
     if not explanation.engine.answers:  # A process that has a lost index open still could; others cannot.
         return explanation
     try:
-        return _with_results(_ServedSearch(engine, site_id, served, planned), explanation)
+        return _with_results(_ServedSearch(engine, site_id, served, planned, meaning), explanation)
     except SearchUnavailable as unavailable:
         health = EngineHealth(EngineState.UNREACHABLE, unavailable.message, unavailable.fault)
         return replace(explanation, engine=health)
+
+
+def _meaning_of(engine: SearchEngine, site_id: int, words: str, served: Served) -> Understanding:
+    """Return what a search means, whether it is applied or only offered; nothing where the site has it off."""
+    if not words or served.understanding is UnderstandingMode.OFF:
+        return Understanding.NOTHING
+    return reader_of_site(site_id).understand(engine, words)
 
 
 def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> SearchExplanation:
@@ -157,7 +173,8 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
         indexed = search.explain(SearchRequest(), product.id).indexed
         return replace(explanation, product=replace(product, indexed=indexed))
     content = NO_CONTENT if explanation.engine.fault is EngineFault.CONTENT_INDEX else search.content()
-    answer = search.results(explain=True, correct=not content.answer(explanation.words))
+    understood = search.results(explain=True, correct=not content.answer(explanation.words))
+    answer = understood.answer
     result = answer.result
     would = search.would_be(answer.request)
     if product is not None:
@@ -166,6 +183,7 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
         product = replace(product, indexed=found.indexed, rank=found.rank, why=why, is_far_down=found.is_far_down)
     return replace(
         explanation,
+        was_emptied=understood.was_emptied,
         found=result.total,
         full=result.full_matches,
         hits=tuple(
@@ -240,7 +258,7 @@ def _applying_suggestions(search: _ServedSearch) -> Iterator[PendingSuggestion]:
         synonyms = search.served.synonyms.with_group(one.group)
         widened = replace(search.plan, expansion=synonyms.expand(search.plan.words), synonyms=synonyms)
         accepted = replace(search, served=replace(search.served, synonyms=synonyms), plan=widened)
-        finds = accepted.results(per_page=0).result.total
+        finds = accepted.results(per_page=0).answer.result.total
         yield PendingSuggestion(one.group.id, rows[one.group.id].revision, one.group, one.typed, one.others, finds)
 
 

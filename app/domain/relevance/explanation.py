@@ -19,6 +19,7 @@ from app.domain.search.serving.applied_rules import LostEffect
 from app.domain.search.serving.plan import factors_of
 from app.domain.search.serving.rules import Banner, Rule
 from app.domain.search.serving.synonyms import AppliedSynonym, SynonymGroup
+from app.domain.search.understanding.parts import Understanding, UnderstandingMode
 from app.domain.shared.clock import rfc3339
 
 FIRST = 10  # Specification: the first ten results are shown.
@@ -153,7 +154,8 @@ class SearchExplanation:
     spelling that is searched instead, `did_you_mean` one that is only offered. `full` counts the results that have all
     words. `content` are the pages and collections that shoppers see beside the results; `similar` are the products that
     follow them by meaning alone, with cosines as scores. `is_behind`: a saved synonym or rule is not served yet.
-    `page_size` is how many products a page of the shop shows."""
+    `page_size` is how many products a page of the shop shows. `meaning` is what is understood of the words, which
+    `mode` offers or applies; `was_emptied`: as filters it would have left no product, so the words were searched."""
 
     request: ExplainRequest
     engine: EngineHealth
@@ -182,6 +184,9 @@ class SearchExplanation:
     is_behind: bool = False
     is_rebuilding: bool = False
     zone: str = "UTC"
+    mode: UnderstandingMode = UnderstandingMode.OFF
+    meaning: Understanding = Understanding.NOTHING
+    was_emptied: bool = False
 
     @property
     def words(self) -> str:
@@ -191,6 +196,23 @@ class SearchExplanation:
     def is_answered_by_content(self) -> bool:
         """Whether a page or a collection answers the search, and no product does."""
         return self.found == 0 and bool(self.content.titled)
+
+    @property
+    def understands(self) -> bool:
+        """Whether there is something to say of what is understood of the words."""
+        return bool(self.meaning.parts or self.meaning.left)
+
+    @property
+    def outcome(self) -> str:
+        """What became of the understood parts, in a sentence."""
+        if not self.meaning.parts:
+            return "Nothing of it is a filter."
+        if self.mode is UnderstandingMode.SUGGESTED:
+            return "Shoppers see these filters above the results; a click applies one. The words are searched as typed."
+        if self.was_emptied:
+            return "No product passes these filters, so the words are searched as typed."
+        left = self.meaning.searched
+        return f"Applied as filters; what is searched is “{left}”." if left else "Applied as filters."
 
     @property
     def is_waiting(self) -> bool:
@@ -293,6 +315,9 @@ def explanation_json(explanation: SearchExplanation) -> dict[str, Any]:
             *_content_json(explanation.content.titled, True),
             *_content_json(explanation.content.others, False),
         ],
+        "understanding": {"mode": explanation.mode.value, "outcome": explanation.outcome}
+        | {"wasEmptied": explanation.was_emptied}
+        | explanation.meaning.as_json(),
         "similar": [_similar_json(hit) for hit in explanation.similar],
         "product": _product_json(explanation),
     }

@@ -10,7 +10,7 @@ from app.domain.search.engine import Searching, SearchRequest, SearchUnavailable
 from app.domain.search.listings.content import answering_content
 from app.domain.search.serving import configuration
 from app.domain.search.serving.plan import plan
-from app.domain.search.serving.query import search_many_products
+from app.domain.search.serving.query import UnderstoodSearch, search_understood, understand_served
 from app.domain.search_statistics.counting.queries import (
     NO_RESULTS_DAYS,
     SearchWithoutResults,
@@ -98,12 +98,14 @@ def _answers(clock: Clock, engine: Searching, site_id: int, words: Sequence[str]
     served, now = configuration.served(site_id), clock.now()
     plans = {word: plan(word, served, now) for word in words}
     answers = {word: AnswerNow(redirect=planned.redirect) for word, planned in plans.items()}
+    searched = [word for word, planned in plans.items() if not planned.redirect]
     searches = [
-        (SearchRequest(words=word, per_page=0), planned) for word, planned in plans.items() if not planned.redirect
+        UnderstoodSearch(SearchRequest(words=word, per_page=0), plans[word], meaning)
+        for word, meaning in zip(searched, understand_served(engine, site_id, searched, served), strict=True)
     ]
-    found = search_many_products(engine, site_id, searches, served.stop_words) if searches else []
-    for (request, _), answered in zip(searches, found, strict=True):
-        answers[request.words] = AnswerNow(answered.result.total)
+    found = search_understood(engine, site_id, searches, served.stop_words) if searches else []
+    for word, answered in zip(searched, found, strict=True):
+        answers[word] = AnswerNow(answered.answer.result.total)
     nothing = [word for word, answer in answers.items() if not answer.is_something]
     pages = answering_content(engine, site_id, nothing)
     return answers | {word: AnswerNow(page=page) for word, page in pages.items()}

@@ -1,10 +1,11 @@
 """Unsaved changes of search: a synonym, a rule or the search terms of a product, saved or removed, ranking settings,
-learning from clicks or search by meaning on or off. Pure.
+learning from clicks or search by meaning on or off, or how searches are understood. Pure.
 
 As JSON: `{"kind": "synonym" | "rule", "remove": false, …}` with the fields of the record, or `{"kind": "terms",
 "productId": 5, "terms": ["mac"], "add": false}` or `{"kind": "ranking", "soldOut": "last", "sales": "high", "newness":
-"none", "stock": "low"}` or `{"kind": "learning", "on": true}` or `{"kind": "meaning", "on": false}`. Only what would
-make a preview expensive or meaningless is refused; whether a change may be saved is checked when it is saved.
+"none", "stock": "low"}` or `{"kind": "learning", "on": true}` or `{"kind": "meaning", "on": false}` or `{"kind":
+"understanding", "mode": "on"}`. Only what would make a preview expensive or meaningless is refused; whether a change
+may be saved is checked when it is saved.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from app.domain.search.serving.plan import Served
 from app.domain.search.serving.product_groups import ProductGroup
 from app.domain.search.serving.rules import RULE, Banner, PinnedSku, Rule
 from app.domain.search.serving.synonyms import SYNONYM, SynonymGroup
+from app.domain.search.understanding.parts import UnderstandingMode
 from app.domain.shared.problems import Invalid
 from app.domain.shared.record_fields import MomentField, TextField, fields_of
 from app.domain.shared.text import one_line
@@ -33,6 +35,7 @@ MOST_WORDS = 20
 MOST_SKUS = 300
 LAST_PIN = 1_000
 LARGEST_NUMBER = 2_147_483_647
+WITH = {True: "With", False: "Without"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +84,35 @@ class MeaningProposal:
     on: bool
 
 
-Proposal = SynonymProposal | RuleProposal | TermsProposal | RankingProposal | LearningProposal | MeaningProposal
+@dataclass(frozen=True, slots=True)
+class UnderstandingProposal:
+    """A proposal to make filters of prices, sizes, values and brands among the words of searches, or not to."""
+
+    mode: UnderstandingMode
+
+
+ForAllSearches = RankingProposal | LearningProposal | MeaningProposal | UnderstandingProposal
+Proposal = SynonymProposal | RuleProposal | TermsProposal | ForAllSearches
 
 
 def apply_proposal(served: Served, proposal: Proposal) -> Served:
     """Return the serving configuration as it would be with the proposal. Search terms live in the index and change
     nothing here."""
+    match proposal:
+        case RankingProposal(ranking):
+            return replace(served, ranking=ranking)
+        case LearningProposal(on):
+            return replace(served, learned=served.learned.switched(on))
+        case MeaningProposal(on):
+            return replace(served, by_meaning=on)
+        case UnderstandingProposal(mode):
+            return replace(served, understanding=mode)
+        case SynonymProposal() | RuleProposal():
+            return _apply_record(served, proposal)
+    return served
+
+
+def _apply_record(served: Served, proposal: SynonymProposal | RuleProposal) -> Served:
     match proposal:
         case SynonymProposal(group, False):
             return replace(served, synonyms=served.synonyms.with_group(group))
@@ -98,20 +124,7 @@ def apply_proposal(served: Served, proposal: Proposal) -> Served:
             found = rule if rule.id is not None else served.rules.like(rule)
             if found is not None and found.id is not None:
                 return replace(served, rules=served.rules.without(found.id))
-        case RankingProposal() | LearningProposal() | MeaningProposal():
-            return _apply_to_all(served, proposal)
     return served
-
-
-def _apply_to_all(served: Served, proposal: RankingProposal | LearningProposal | MeaningProposal) -> Served:
-    """Return the serving configuration with a proposal that is about all searches."""
-    match proposal:
-        case RankingProposal(ranking):
-            return replace(served, ranking=ranking)
-        case LearningProposal(on):
-            return replace(served, learned=served.learned.switched(on))
-        case MeaningProposal(on):
-            return replace(served, by_meaning=on)
 
 
 def complete_removal(proposal: Proposal, served: Served) -> Proposal:
@@ -140,7 +153,7 @@ def searches_of(proposal: Proposal) -> tuple[str, ...]:
             words = rule.terms
         case TermsProposal(terms=terms):
             words = terms
-        case RankingProposal() | LearningProposal() | MeaningProposal():
+        case RankingProposal() | LearningProposal() | MeaningProposal() | UnderstandingProposal():
             words = ()
     return tuple(dict.fromkeys(word for word in words if word.strip()))
 
@@ -157,19 +170,20 @@ def describe(proposal: Proposal) -> str:
     """Describe the change in a few words."""
     match proposal:
         case SynonymProposal(group, remove):
-            return f"{'Without the' if remove else 'With the'} synonym “{group}”"
+            return f"{WITH[not remove]} the synonym “{group}”"
         case RuleProposal(rule, remove):
-            return f"{'Without the' if remove else 'With the'} {rule_label(rule)}"
+            return f"{WITH[not remove]} the {rule_label(rule)}"
         case TermsProposal(terms=terms, add=add):
-            if not terms:
-                return "Without search terms"
-            return f"With the search terms {'also ' if add else ''}{', '.join(f'“{term}”' for term in terms)}"
+            listed = ", ".join(f"“{term}”" for term in terms)
+            return f"With the search terms {'also ' if add else ''}{listed}" if terms else "Without search terms"
         case RankingProposal(ranking):
             return f"With {ranking}"
         case LearningProposal(on):
-            return "With what was learned from clicks" if on else "Without what was learned from clicks"
+            return f"{WITH[on]} what was learned from clicks"
         case MeaningProposal(on):
-            return "With search by meaning" if on else "Without search by meaning"
+            return f"{WITH[on]} search by meaning"
+        case UnderstandingProposal(mode):
+            return f"With understanding of searches {mode.value}"
 
 
 def as_json(proposal: Proposal) -> dict[str, Any]:
@@ -186,6 +200,8 @@ def as_json(proposal: Proposal) -> dict[str, Any]:
             return {"kind": "learning", "on": on}
         case MeaningProposal(on):
             return {"kind": "meaning", "on": on}
+        case UnderstandingProposal(mode):
+            return {"kind": "understanding", "mode": mode.value}
 
 
 def read_proposal(sent: object) -> Proposal:
@@ -198,6 +214,7 @@ def read_proposal(sent: object) -> Proposal:
         "ranking": _read_ranking,
         "learning": lambda sent: LearningProposal(sent.get("on") is not False),
         "meaning": lambda sent: MeaningProposal(sent.get("on") is not False),
+        "understanding": _read_understanding,
     }
     reader = readers.get(str(fields.get("kind")))
     if reader is None:
@@ -291,6 +308,13 @@ def _read_terms(sent: Mapping[str, Any]) -> TermsProposal:
 
 def _read_ranking(sent: Mapping[str, Any]) -> RankingProposal:
     return RankingProposal(of_json(RANKING.load({name: sent[name] for name in RANKING.fields if name in sent})))
+
+
+def _read_understanding(sent: Mapping[str, Any]) -> UnderstandingProposal:
+    mode = sent.get("mode")
+    if mode not in tuple(UnderstandingMode):
+        raise Invalid.one("unknown_mode", "Say which mode to try: off, suggested or on.", "#/mode")
+    return UnderstandingProposal(UnderstandingMode(mode))
 
 
 def _check_size(value: object, most: int, name: str = "") -> None:

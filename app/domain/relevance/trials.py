@@ -53,8 +53,10 @@ class Trial:
         return first_tens(self.changed_engine, self.site_id, searches, self.changed, self.now)
 
     def plans_alike(self, words: str) -> bool:
-        """Whether the rule, the synonyms, the ranking, the use of meaning and what was learned for a search stay as
-        they are."""
+        """Whether the rules, the synonyms, the ranking, the use of meaning, what was learned and what is understood of
+        a search stay as they are."""
+        if self.served.understanding is not self.changed.understanding:
+            return False
         return are_alike(*(plan(words, served, self.now) for served in (self.served, self.changed)))
 
     def may_change(self, words: str) -> bool:

@@ -11,6 +11,7 @@ from app.domain.search.events import LearningChanged
 from app.domain.search.serving import configuration
 from app.domain.search.serving.plan import LearningMode
 from app.domain.search.text import tokens
+from app.domain.search.understanding.parts import UnderstandingMode
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites import activity
@@ -29,13 +30,14 @@ BY_MEANING = "search-by-meaning"
 SUGGESTIONS = "search-suggestions-enabled"
 BLOCKED = "search-suggestions-blocked"
 LEARNING = "search-learning"
+UNDERSTANDING = "search-understanding"
 MOST_FILTERS = 20
 MOST_STOP_WORDS = 100
 LONGEST_STOP_WORD = 50
 MOST_BLOCKED = 500
 LONGEST_BLOCKED = 50
 # The settings on which the results of a search depend.
-SERVED = {STOP_WORDS, BY_MEANING, LEARNING, *ranking_settings.TITLES}
+SERVED = {STOP_WORDS, BY_MEANING, LEARNING, UNDERSTANDING, *ranking_settings.TITLES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ class SearchSettings:
     """The search settings of a site, but for ranking. `filters` are in the order in which shoppers see them. Counting
     clicks needs counting searches. Results may lack the `stop_words`; `hold_golden` blocks a rebuild that breaks a
     golden search. `suggestions` are made as shoppers type; no search with one of the `blocked_words` is among them.
-    `by_meaning` lets search rank by meaning too, where there is a sentence model. `learning` needs counted clicks."""
+    `by_meaning` lets search rank by meaning too, where there is a sentence model. `learning` needs counted clicks.
+    `understanding` makes filters of prices, sizes, values and brands among the words."""
 
     content_search: bool
     tracking: bool
@@ -64,6 +67,7 @@ class SearchSettings:
     by_meaning: bool = True
     blocked_words: tuple[str, ...] = ()
     learning: LearningMode = LearningMode.OFF
+    understanding: UnderstandingMode = UnderstandingMode.SUGGESTED
 
 
 PAGE = SettingsPage(SEARCH, SearchSettings)

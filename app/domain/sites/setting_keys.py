@@ -202,6 +202,17 @@ SETTINGS: Mapping[str, SettingKey] = {
             name="learning",
             title="learning from clicks",
         ),
+        SettingKey(
+            "search-understanding",
+            str,
+            "suggested",
+            "Prices, sizes, values and brands among the words of a search become filters: off, suggested (a click "
+            "applies them) or on.",
+            choices=("off", "suggested", "on"),
+            page=SEARCH,
+            name="understanding",
+            title="understanding searches",
+        ),
         SettingKey("listing-page-size", int, 24, "Products per page of a listing.", 1, 100),
         SettingKey(
             "facet-landing-min-products",

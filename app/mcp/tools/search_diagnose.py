@@ -131,6 +131,31 @@ class SimilarProductShape(Answer):
     similarity: float | None = Field(description="How near its meaning is to that of the words: 1 is the same.")
 
 
+class UnderstoodFilterShape(Answer):
+    words: str
+    kind: str = Field(description="price, number, size, value, brand or level.")
+    facet_id: str
+    label: str
+    shown: str = Field(description="The filter as shoppers see it, such as “27 in”.")
+    value: str | None = None
+    from_: float | None = Field(default=None, alias="from", description="Prices in minor units.")
+    to: float | None = None
+
+
+class LeftWordsShape(Answer):
+    words: str
+    reason: str
+
+
+class UnderstandingShape(Answer):
+    mode: str = Field(description="off, suggested (shoppers apply the filters with a click) or on.")
+    outcome: str
+    searched: str = Field(description="The words that are searched where the filters are applied.")
+    filters: list[UnderstoodFilterShape]
+    left_as_words: list[LeftWordsShape]
+    was_emptied: bool = Field(description="The filters leave no product, so the words are searched as typed.")
+
+
 class DiagnosedProductShape(WhyShape):
     id: str | None = None
     sku: str
@@ -171,6 +196,7 @@ class DiagnoseAnswer(Answer):
     content: list[FoundContentShape] = Field(
         description="Pages and collections that shoppers see beside. A search that one of them answers found something."
     )
+    understanding: UnderstandingShape = Field(description="Prices, sizes, values and brands found in the words.")
     similar: list[SimilarProductShape] = Field(
         description="What shoppers see under few results: it lacks the words and means nearly the same."
     )

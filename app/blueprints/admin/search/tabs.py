@@ -34,5 +34,6 @@ def tab_of_kind(kind: str | None) -> str | None:
         "ranking": "admin.search_ranking",
         "learning": "admin.search_settings",
         "meaning": "admin.search_settings",
+        "understanding": "admin.search_settings",
     }
     return tabs.get(kind or "")

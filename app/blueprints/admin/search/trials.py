@@ -57,6 +57,7 @@ def sent_proposal(time_zone: str) -> Proposal:
         "rule": _rule_fields,
         "terms": _terms_fields,
         "ranking": lambda form, _time_zone: {name: form[name] for name in RANKING.fields if name in form},
+        "understanding": lambda form, _time_zone: {"mode": form.get("understanding")},
     }
     fields = readers[kind](request.form, time_zone) if kind in readers else {}
     return proposals.read_proposal({"kind": kind, "remove": bool(request.form.get("remove")), **fields})

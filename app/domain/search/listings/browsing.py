@@ -41,11 +41,20 @@ from app.domain.search.listings.listing import (
     read_listing,
     search_request,
 )
+from app.domain.search.listings.understood import (
+    OfferedFilter,
+    applied_meaning,
+    decide,
+    offer_filters,
+    understood_request,
+)
 from app.domain.search.ranking.interleaving import DraftKey, Side
 from app.domain.search.ranking_settings import ranking_of
-from app.domain.search.serving.interleaved import Contest, search_interleaved
+from app.domain.search.serving.interleaved import Contest, Interleaved, search_interleaved
 from app.domain.search.serving.plan import Plan, Served, plan
-from app.domain.search.serving.query import search_products
+from app.domain.search.serving.query import UnderstoodSearch, search_products, search_understood
+from app.domain.search.understanding.facts import QueryReader
+from app.domain.search.understanding.parts import Understanding
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import NotFound
 from app.domain.shared.text import numbered
@@ -106,12 +115,14 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """The answer to a search: products, pages and collections beside them, and the plan by which they were found. An
-    interleaved one has the sides of its first products, in their order."""
+    """The answer to a search: products, pages and collections beside them, and the plan by which they were found.
+    `offers` are filters that the words may mean and that are not applied. An interleaved one has the `sides` of its
+    first products, in their order."""
 
     listing: Listing
     content: ContentHits
     plan: Plan
+    offers: tuple[OfferedFilter, ...] = ()
     sides: tuple[Side | None, ...] | None = None
 
     @property
@@ -190,18 +201,23 @@ def search_listing(
     *,
     planned: Plan | None = None,
     known_meaning: bool = False,
+    reader: QueryReader | None = None,
     contest: Contest | None = None,
 ) -> SearchPage:
     """Return a page of the products that a search finds by the serving configuration, the first page with the pages and
     collections beside them where the site wants that. Where one of those answers the words, no other spelling is
     searched for products, on any page. `planned` is the plan of the words, where the caller has made it; a redirect is
-    part of it and not followed. `known_meaning` as in SearchRequest. With a `contest` the order is interleaved. Raises
-    NotFound past the last page and SearchUnavailable."""
+    part of it and not followed. `known_meaning` as in SearchRequest. `reader` understands prices, sizes, values and
+    brands among the words, as the serving configuration says. With a `contest` the order is interleaved, unless words
+    of the search are filters. Raises NotFound past the last page and SearchUnavailable."""
     if planned is None:
         planned = plan(request.words, served, now)
     if request.words_alone:
         planned = replace(planned, by_meaning=False)
-    filters = filters_of(default_facets(shop.settings["search-default-filters"], shop.attributes), shop.attributes)
+    mode = served.understanding
+    meaning, request = decide(engine, request, mode, reader)
+    applied = applied_meaning(meaning, mode)
+    filters = _search_filters(shop, applied)
     content = NO_CONTENT
     if shop.settings["search-content-enabled"] and request.words:
         # The first page alone shows it, but on every page it decides which spelling is searched.
@@ -213,11 +229,39 @@ def search_listing(
         similar_below=page_size,
         known_meaning=known_meaning,
     )
-    found = search_interleaved(engine, shop.site_id, search, planned, served.stop_words, contest, now)
+    understood = UnderstoodSearch(search, planned, applied)
+    found, was_emptied = _find(engine, shop.site_id, understood, served, None if applied else contest, now)
+    if not was_emptied:
+        request = understood_request(request, applied, mode)
+    offered = replace(understood, understanding=meaning)
+    offers = offer_filters(engine, shop.site_id, offered, served.stop_words, request, mode)
     listing = _listing_of(shop, request, filters, found.result, ListingLinks(request.path))
     listing = replace(listing, draft=contest.key if contest is not None and found.sides is not None else None)
     beside = content.beside(found.result, request.words) if request.page == 1 else NO_CONTENT
-    return SearchPage(listing, beside, planned, found.sides)
+    return SearchPage(listing, beside, planned, offers, found.sides)
+
+
+def _find(
+    engine: SearchEngine,
+    site_id: int,
+    search: UnderstoodSearch,
+    served: Served,
+    contest: Contest | None,
+    now: datetime,
+) -> tuple[Interleaved, bool]:
+    """Return the products of a search, and whether its filters would have left none, so that words were searched."""
+    if contest is not None:
+        request, planned = search.request, search.plan
+        return search_interleaved(engine, site_id, request, planned, served.stop_words, contest, now), False
+    answered = search_understood(engine, site_id, [search], served.stop_words)[0]
+    return Interleaved(answered.answer.result), answered.was_emptied
+
+
+def _search_filters(shop: Shop, meaning: Understanding) -> tuple[Filter, ...]:
+    """Return the filters beside results: those of the settings, then those of attributes that the words mean."""
+    shown = list(shop.settings["search-default-filters"])
+    beside = sorted(name for name in meaning.facet_ids if name in shop.attributes and name not in shown)
+    return filters_of(default_facets([*shown, *beside], shop.attributes), shop.attributes)
 
 
 def collection_listing(

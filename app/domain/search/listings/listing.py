@@ -3,8 +3,8 @@ head.
 
 The grammar of a listing's address is in one place, here: `<facetId>=<value>` repeated for several values,
 `<facetId>_min` and `<facetId>_max` for numbers, `price_min` and `price_max` in major units, `q`, `sort`,
-`pageSizeOverride`, `_by` and `p`, emitted in that order. Defaults and tracking parameters are never emitted. Malformed
-parameters are ignored, too many or too long ones refused.
+`pageSizeOverride`, `_by`, `_as` and `p`, emitted in that order. Defaults and tracking parameters are never emitted.
+Malformed parameters are ignored, too many or too long ones refused.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from app.domain.shared.problems import Invalid, Problem
 PRICE = "price"
 PRICE_MIN, PRICE_MAX = "price_min", "price_max"
 RANKED_BY, WORDS_ALONE = "_by", "words"  # No attribute's id begins like this.
-OWN_PARAMETERS = frozenset(("q", "sort", "p", "pageSizeOverride", RANKED_BY, PRICE_MIN, PRICE_MAX))
+KEPT_WORDS = "_as"  # Facets whose words in the search stay words, where it is understood otherwise.
+OWN_PARAMETERS = frozenset(("q", "sort", "p", "pageSizeOverride", RANKED_BY, KEPT_WORDS, PRICE_MIN, PRICE_MAX))
 TRACKING = frozenset(("gclid", "gbraid", "wbraid", "dclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "_gl", "_ga"))
 TRACKING_PREFIX = "utm_"
 MOST_PARAMETERS = 20
@@ -58,15 +59,28 @@ ANY = Span()
 
 
 @dataclass(frozen=True, slots=True)
+class UnderstoodFilter:
+    """A filter that the words of a search mean, by which it is answered though no address names it. `label` and `shown`
+    name it to people; `values` or a `span`."""
+
+    facet_id: str
+    label: str
+    shown: str
+    values: tuple[str, ...] = ()
+    span: Span = ANY
+
+
+@dataclass(frozen=True, slots=True)
 class ListingRequest:
     """The parameters of a request for a listing.
 
     `values` and `spans` are the filters chosen, by facet id in order; the price is in minor units.
     `sort` and `page_size` None are the defaults. `words_alone` continues a search whose first page was ranked without
     the meaning of its words, and `draft` one whose first page was interleaved from two orders, so that no product is
-    lost or repeated between its pages. `unknown` are parameters that
-    mean nothing here: they filter nothing and stay in the links. `given` names every parameter of the address that does
-    not only track, a valid page number left out; requests that differ in it alone are equal.
+    lost or repeated between its pages. `understood` are filters that the words mean: they are among the filters, but
+    not in the address; one that was cleared is there as `kept_words`, the facets whose words stay words. `unknown` are
+    parameters that mean nothing here: they filter nothing and stay in the links. `given` names every parameter of the
+    address that does not only track, a valid page number left out; requests that differ in it alone are equal.
     """
 
     path: str
@@ -79,6 +93,8 @@ class ListingRequest:
     page: int = 1
     words_alone: bool = False
     draft: DraftKey | None = None
+    kept_words: tuple[str, ...] = ()
+    understood: tuple[UnderstoodFilter, ...] = ()
     unknown: Values = ()
     currency: str = "gbp"
     given: tuple[str, ...] = field(default=(), compare=False)
@@ -102,6 +118,27 @@ class ListingRequest:
         if facet_id == PRICE:
             return self.price
         return next((span for name, span in self.spans if name == facet_id), ANY)
+
+    def is_understood(self, facet_id: str) -> bool:
+        """Whether a facet is filtered by as the words of the search say, and not otherwise."""
+        return any(one.facet_id == facet_id and self._has(one) for one in self.understood)
+
+    def _has(self, one: UnderstoodFilter) -> bool:
+        return self.chosen(one.facet_id) == one.values and self.span(one.facet_id) == one.span
+
+    def with_understood(self, filters: Sequence[UnderstoodFilter]) -> ListingRequest:
+        """Return this request with the filters that its words mean; those that the shopper chose stay."""
+        made = self
+        for one in filters:
+            if self.chosen(one.facet_id) or self.span(one.facet_id):
+                continue
+            if one.values:
+                made = replace(made, values=tuple(sorted((*made.values, (one.facet_id, one.values)))))
+            elif one.facet_id == PRICE:
+                made = replace(made, price=one.span)
+            else:
+                made = replace(made, spans=tuple(sorted((*made.spans, (one.facet_id, one.span)), key=_first_of)))
+        return replace(made, understood=tuple(filters))
 
     def url(self) -> str:
         """The address of this request, the same for every request that is equal to it."""
@@ -142,11 +179,13 @@ class ListingRequest:
         return replace(self, values=(), spans=(), price=ANY, unknown=(), page=1)
 
     def with_words(self, words: str) -> ListingRequest:
-        return replace(self, words=words, page=1, words_alone=False, draft=None)
+        return replace(self, words=words, page=1, words_alone=False, draft=None, kept_words=(), understood=())
 
     def value_links(self, facet_id: str) -> Callable[[str], str]:
         """Return a function that makes the address of this request with a value of a facet toggled: what `toggled` and
         `url` give, faster, for pages with hundreds of such links."""
+        if any(one.facet_id == facet_id for one in self.understood):
+            return lambda value: self.toggled(facet_id, value).url()
         plain = self._choosing(facet_id, ())
         pairs = plain._facet_pairs()
         before = [pair for pair in pairs if pair[0] <= facet_id]
@@ -172,6 +211,12 @@ class ListingRequest:
         first = self.at_page(1)
         return [(name, value) for name, value in first._facet_pairs() + first._rest_pairs() if name not in but]
 
+    def _all_kept_words(self) -> list[str]:
+        """Return the facets whose words stay words, with those whose understood filter was cleared."""
+        names = (one.facet_id for one in self.understood)
+        cleared = {name for name in names if not (self.chosen(name) or self.span(name))}
+        return sorted(cleared.union(self.kept_words))
+
     def _choosing(self, facet_id: str, values: Iterable[str]) -> ListingRequest:
         others = [(name, kept) for name, kept in self.values if name != facet_id]
         wanted = tuple(sorted(set(values)))
@@ -179,13 +224,18 @@ class ListingRequest:
         return replace(self, values=tuple(sorted(chosen)), page=1)
 
     def _facet_pairs(self) -> list[tuple[str, str]]:
-        pairs = [(name, value) for name, values in (*self.values, *self.unknown) for value in values]
+        in_words = {one.facet_id for one in self.understood if self._has(one)}
+        chosen = [(name, values) for name, values in self.values if name not in in_words]
+        pairs = [(name, value) for name, values in (*chosen, *self.unknown) for value in values]
         for facet_id, span in self.spans:
+            if facet_id in in_words:
+                continue
             pairs += _ends(f"{facet_id}_min", f"{facet_id}_max", span, number_text)
         return sorted(pairs)
 
     def _rest_pairs(self) -> list[tuple[str, str]]:
-        pairs = _ends(PRICE_MIN, PRICE_MAX, self.price, lambda amount: price_text(amount, self.currency))
+        price = ANY if self.is_understood(PRICE) else self.price
+        pairs = _ends(PRICE_MIN, PRICE_MAX, price, lambda amount: price_text(amount, self.currency))
         if self.words:
             pairs.append(("q", self.words))
         if self.sort:
@@ -196,9 +246,15 @@ class ListingRequest:
             pairs.append((RANKED_BY, WORDS_ALONE))
         elif self.draft is not None:
             pairs.append((RANKED_BY, str(self.draft)))
+        if self.words:
+            pairs += [(KEPT_WORDS, facet_id) for facet_id in self._all_kept_words()]
         if self.page > 1:
             pairs.append(("p", str(self.page)))
         return pairs
+
+
+def _first_of(pair: tuple[str, Span]) -> str:
+    return pair[0]
 
 
 def number_text(number: float) -> str:
@@ -287,6 +343,7 @@ def read_listing(path: str, parameters: Iterable[tuple[str, str]], grammar: List
         page=page or 1,
         words_alone=bool(words) and _first(given, RANKED_BY) == WORDS_ALONE,
         draft=DraftKey.read(_first(given, RANKED_BY)) if words else None,
+        kept_words=_kept_words(given) if words else (),
         unknown=tuple(sorted(unknown)),
         currency=grammar.currency,
         given=tuple(sorted(name for name in given if name != "p" or page is None)),
@@ -347,6 +404,11 @@ def _amount(text: str, currency: str) -> int | None:
         return parse_money(text, currency) if text else None
     except Invalid:
         return None
+
+
+def _kept_words(given: Given) -> tuple[str, ...]:
+    names = set(given.get(KEPT_WORDS, ())) - {""}
+    return tuple(sorted(name for name in names if len(name) <= LONGEST_NAME))
 
 
 def _sort(given: Given, words: str) -> Sort | None:

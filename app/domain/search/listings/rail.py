@@ -3,7 +3,7 @@ pager."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
@@ -190,16 +190,26 @@ def groups(
 
 
 def chips(filters: Iterable[Filter], request: ListingRequest, links: ListingLinks) -> tuple[Chip, ...]:
-    """Return a chip for each value and range chosen, in the order of the address. Words have one within a category; on
-    the search page they are the query itself."""
+    """Return a chip for each filter that the words of a search mean, then for each value and range chosen, in the order
+    of the address. Words have one within a category; on the search page they are the query itself."""
+    in_words = [one for one in request.understood if request.is_understood(one.facet_id)]
+    named = {one.facet_id for one in in_words}
+    made = [Chip(one.label, one.shown, links.to(request.without(one.facet_id))) for one in in_words]
+    return (*made, *_chosen_chips(filters, request, links, named))
+
+
+def _chosen_chips(
+    filters: Iterable[Filter], request: ListingRequest, links: ListingLinks, but: Collection[str]
+) -> tuple[Chip, ...]:
     known = {filter.facet_id: filter for filter in filters}
     labels = {name: filter.label for name, filter in known.items()}
     made = [
         Chip(labels.get(name, name), "yes" if value == YES else value, links.to(request.without_value(name, value)))
         for name, values in request.values
         for value in values
+        if name not in but
     ]
-    spans = [*request.spans, (PRICE, request.price)]
+    spans = [pair for pair in (*request.spans, (PRICE, request.price)) if pair[0] not in but]
     made += [
         Chip(labels.get(name, name), _span_text(known.get(name), name, span, request), links.to(request.without(name)))
         for name, span in spans

@@ -19,6 +19,7 @@ from app.domain.search.serving.plan import Learned, Served, stop_words_of
 from app.domain.search.serving.rule_set import RuleSet
 from app.domain.search.serving.rules import Rule
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet
+from app.domain.search.understanding.parts import UnderstandingMode
 from app.domain.shared.clock import Clock
 from app.domain.shared.records import upsert
 from app.domain.sites.settings import settings_of
@@ -29,6 +30,7 @@ STOP_WORDS = "search-stop-words"
 BY_MEANING = "search-by-meaning"
 LEVEL_NAMES = "levelNames"
 NEW_RULE = Rule("").as_json()
+UNDERSTANDING = "search-understanding"
 FRESH = timedelta(seconds=1)
 
 
@@ -89,11 +91,12 @@ def state_query(site_id: int) -> Select[ServedConfiguration]:
 
 
 def served(site_id: int) -> Served:
-    """Return the serving configuration of a site as the database has it now, with the stop words, ranking and use of
-    meaning that its settings name."""
+    """Return the serving configuration of a site as the database has it now, with the stop words, ranking, use of
+    meaning and understanding that its settings name."""
     settings = settings_of(site_id)
     known = read_snapshot(site_id, stop_words_of(settings[STOP_WORDS]))
-    return replace(known, ranking=ranking_of(settings), by_meaning=settings[BY_MEANING])
+    mode = UnderstandingMode(settings[UNDERSTANDING])
+    return replace(known, ranking=ranking_of(settings), by_meaning=settings[BY_MEANING], understanding=mode)
 
 
 def read_snapshot(site_id: int, stop_words: frozenset[str] = frozenset()) -> Served:
@@ -145,9 +148,10 @@ class ServingCache:
         stop_words: Iterable[str] = (),
         ranking: RankingSettings = RankingSettings.DEFAULT,
         by_meaning: bool = False,
+        understanding: UnderstandingMode = UnderstandingMode.OFF,
     ) -> Served:
-        """Return the serving configuration of a site. `stop_words`, `ranking` and `by_meaning` as the settings of the
-        site have them."""
+        """Return the serving configuration of a site. `stop_words`, `ranking`, `by_meaning` and `understanding` as the
+        settings of the site have them."""
         version = self._live_versions(clock.now()).get(site_id, 0)
         known = self._served.get(site_id, Served.NOTHING)
         if known.version != version:
@@ -157,8 +161,10 @@ class ServingCache:
                 db.session.rollback()
             self._served[site_id] = known
         wanted = stop_words_of(stop_words)
-        same = (known.stop_words, known.ranking, known.by_meaning) == (wanted, ranking, by_meaning)
-        return known if same else replace(known, stop_words=wanted, ranking=ranking, by_meaning=by_meaning)
+        chosen = (wanted, ranking, by_meaning, understanding)
+        if (known.stop_words, known.ranking, known.by_meaning, known.understanding) == chosen:
+            return known
+        return replace(known, stop_words=wanted, ranking=ranking, by_meaning=by_meaning, understanding=understanding)
 
     def _live_versions(self, now: datetime) -> Mapping[int, int]:
         """Return the live versions of all sites, by their ids. While the database does not answer, return those known,

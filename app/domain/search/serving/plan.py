@@ -20,6 +20,7 @@ from app.domain.search.serving.rule_set import RuleSet
 from app.domain.search.serving.rules import Banner, Rule, normalized_term, safe_redirect, words_searched_at
 from app.domain.search.serving.synonyms import Expansion, SynonymSet
 from app.domain.search.text import query_words
+from app.domain.search.understanding.parts import UnderstandingMode
 
 NOTHING_LEARNED = LearnedSearch()
 
@@ -88,7 +89,8 @@ def factors_of(learned: LearnedSearch) -> LearnedFactors:
 @dataclass(frozen=True, slots=True)
 class Served:
     """The synonyms, rules, stop words, ranking settings and learned order of one site. `version` counts its published
-    states; `stop_words` are as they are indexed; `by_meaning` lets the meaning of words rank as well."""
+    states; `stop_words` are as they are indexed; `by_meaning` lets the meaning of words rank as well; `understanding`
+    says what becomes of prices, sizes, values and brands among the words."""
 
     NOTHING: ClassVar[Served]
 
@@ -99,6 +101,7 @@ class Served:
     by_meaning: bool = False
     ranking: RankingSettings = RankingSettings.DEFAULT
     learned: Learned = Learned.NOTHING
+    understanding: UnderstandingMode = UnderstandingMode.OFF
 
 
 Served.NOTHING = Served()

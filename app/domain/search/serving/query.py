@@ -17,6 +17,8 @@ from app.domain.search.ranking.scoring import IN_STOCK, YES
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving.plan import Plan, Served, factors_of, plan
 from app.domain.search.text import query_words
+from app.domain.search.understanding.facts import reader_of_site
+from app.domain.search.understanding.parts import Understanding, UnderstandingMode
 from app.extensions import db
 
 TEN = 10
@@ -29,6 +31,24 @@ class Answered:
 
     result: SearchResult
     request: SearchRequest
+
+
+@dataclass(frozen=True, slots=True)
+class UnderstoodSearch:
+    """A search of products with what its words mean."""
+
+    request: SearchRequest
+    plan: Plan
+    understanding: Understanding = Understanding.NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class UnderstoodAnswer:
+    """An answer, and what of the words was applied. `was_emptied`: as filters they would have left no product."""
+
+    answer: Answered
+    applied: Understanding = Understanding.NOTHING
+    was_emptied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +95,51 @@ def search_many_products(
     return answers
 
 
+def narrow(search: UnderstoodSearch) -> tuple[SearchRequest, Plan]:
+    """Return the request and the plan with the understood parts as filters. Synonyms widen the words that are left."""
+    request, planned, understanding = search.request, search.plan, search.understanding
+    if not understanding:
+        return request, planned
+    words = understanding.searched
+    if words != request.words:
+        planned = replace(planned, expansion=planned.synonyms.expand(words))
+    narrowed = replace(
+        request,
+        words=words,
+        filters=(*request.filters, *understanding.filters),
+        ranges=(*request.ranges, *understanding.ranges),
+        optional=request.optional | understanding.optional,
+    )
+    return narrowed, planned
+
+
+def search_understood(
+    engine: Searching, site_id: int, searches: Sequence[UnderstoodSearch], stop_words: frozenset[str] = frozenset()
+) -> list[UnderstoodAnswer]:
+    """Return the answers in the order of the searches. Where the understood parts leave no product, their words are
+    searched as they were typed. Raises SearchUnavailable."""
+    narrowed = search_many_products(engine, site_id, [narrow(search) for search in searches], stop_words)
+    answers = [UnderstoodAnswer(found, one.understanding) for found, one in zip(narrowed, searches, strict=True)]
+    emptied = {
+        place: replace(searches[place], understanding=one.applied.chosen_alone)
+        for place, one in enumerate(answers)
+        if one.applied.narrowing and not one.answer.result.total
+    }
+    if emptied:
+        again = search_many_products(engine, site_id, [narrow(search) for search in emptied.values()], stop_words)
+        for (place, search), found in zip(emptied.items(), again, strict=True):
+            answers[place] = UnderstoodAnswer(found, search.understanding, was_emptied=True)
+    return answers
+
+
+def understand_served(engine: Searching, site_id: int, searches: Sequence[str], served: Served) -> list[Understanding]:
+    """Return what of each search is applied for shoppers: nothing unless the site has it on."""
+    if served.understanding is not UnderstandingMode.ON:
+        return [Understanding.NOTHING for _ in searches]
+    reader = reader_of_site(site_id)
+    return [reader.understand(engine, words) for words in searches]
+
+
 def expand_request(
     site_id: int, request: SearchRequest, plan: Plan, stop_words: frozenset[str] = frozenset()
 ) -> SearchRequest:
@@ -91,7 +156,7 @@ def expand_request(
         request = replace(request, learned=factors_of(plan.learned))
     if stop_words or plan.expansion.alternatives or plan.rules:
         optional = stop_words.intersection(query_words(request.words)) if stop_words else frozenset()
-        request = replace(request, alternatives=plan.expansion.alternatives, optional=optional)
+        request = replace(request, alternatives=plan.expansion.alternatives, optional=request.optional | optional)
     return _placed_by_rules(site_id, request, plan) if plan.rules else request
 
 
@@ -137,6 +202,7 @@ def first_tens(
     requests = [
         SearchRequest(words=words, per_page=TEN, patient=patient, known_meaning=not patient) for words in searches
     ]
-    answers = search_many_products(engine, site_id, list(zip(requests, plans, strict=True)), served.stop_words)
-    results = (answer.result for answer in answers)
+    meanings = understand_served(engine, site_id, searches, served)
+    understood = [UnderstoodSearch(*one) for one in zip(requests, plans, meanings, strict=True)]
+    results = (one.answer.result for one in search_understood(engine, site_id, understood, served.stop_words))
     return [FirstTen(r.total, r.hits, planned, r) for r, planned in zip(results, plans, strict=True)]

@@ -19,6 +19,7 @@ from app.domain.search.serving.configuration import ServingCache
 from app.domain.search.serving.plan import Served, plan
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
+from app.domain.search.understanding.parts import UnderstandingMode
 from app.domain.sites.models import Setting
 from app.events import PENDING
 from app.extensions import db
@@ -28,7 +29,9 @@ from tests.searching import add_site
 
 pytestmark = pytest.mark.usefixtures("context")
 
-UNTAUGHT = Served(by_meaning=True)  # What the settings say until somebody changes them.
+UNTAUGHT = Served(
+    by_meaning=True, understanding=UnderstandingMode.SUGGESTED
+)  # What the settings say until somebody changes them.
 
 
 @pytest.fixture
