@@ -16,10 +16,11 @@ from tests.contracts.meaning_contract import MeaningContract, model
 from tests.contracts.ranking_contract import RankingContract
 from tests.contracts.search_engine_contract import SearchEngineContract
 from tests.contracts.taught_search_contract import TaughtSearchContract
+from tests.contracts.word_forms_contract import WordFormsContract
 from tests.shared_node import engine_of, lose_files, own_settings
 
 
-class TestWhooshEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract):
+class TestWhooshEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, WordFormsContract):
     @pytest.fixture
     def engine(self, tmp_path: Path) -> SearchEngine:
         return WhooshEngine(tmp_path / "index")
@@ -37,7 +38,9 @@ class TestWhooshEngine(SearchEngineContract, TaughtSearchContract, MeaningContra
             os.truncate(segment, 100)
 
 
-class TestReferenceEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract):
+class TestReferenceEngine(
+    SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, WordFormsContract
+):
     @pytest.fixture
     def engine(self) -> SearchEngine:
         return ReferenceEngine()
@@ -51,7 +54,9 @@ class TestReferenceEngine(SearchEngineContract, TaughtSearchContract, MeaningCon
         engine.damaged.update(engine.live)
 
 
-class TestOpenSearchEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract):
+class TestOpenSearchEngine(
+    SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, WordFormsContract
+):
     @pytest.fixture
     def engine(self, opensearch_url: str, tmp_path: Path) -> Iterator[SearchEngine]:
         with own_settings(opensearch_url) as settings:
