@@ -120,14 +120,16 @@ def with_forms(view: View, word: str) -> Matches:
     shared = root(word)
     if shared is None:
         return word_matches(view, word)
-    forms = view.recent(("forms", shared), lambda: view.forms(shared), len)
-    if set(forms) <= {word}:
-        return word_matches(view, word)
+    own = word_matches(view, word)
 
     def formed() -> Matches:
-        return unite(view, [(word_matches(view, word), 1.0), (_form_matches(view, forms), FORM_WORTH)])
+        forms = view.forms(shared)
+        if set(forms) <= {word}:
+            return own
+        others = _form_matches(view, forms)
+        return unite(view, [(own, 1.0), (others, FORM_WORTH)]) if len(others.docs) else own
 
-    return view.recent(("with forms", word), formed, Matches.size_in_bytes)
+    return view.recent(("with forms", word), formed, lambda match: 0 if match is own else match.size_in_bytes())
 
 
 def _form_matches(view: View, forms: Sequence[str]) -> Matches:

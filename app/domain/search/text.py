@@ -121,6 +121,8 @@ def query_words(text: str) -> tuple[str, ...]:
 
 def quoted_words(text: str) -> frozenset[str]:
     """Return the words of a query that stand in double quotes. A quote that is not closed quotes nothing."""
+    if '"' not in text and "“" not in text:
+        return frozenset()
     return frozenset(word for part in _QUOTED.findall(text[:MAX_CHARACTERS]) for word in words(part))
 
 
