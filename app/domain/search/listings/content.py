@@ -86,8 +86,6 @@ def has_words(title: str, searched: str) -> bool:
     roots = {root(word) for word in in_title} - {None}
     needed = [word for word in typed if word not in LINKING_WORDS] or list(typed)
     return bool(needed) and all(
-        word in in_title
-        or root(word) in roots
-        or (word == typed[-1] and any(one.startswith(word) for one in in_title))
+        word in in_title or root(word) in roots or (word == typed[-1] and any(one.startswith(word) for one in in_title))
         for word in needed
     )
