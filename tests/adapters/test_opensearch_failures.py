@@ -175,7 +175,7 @@ FOREIGN = [
 ]
 CALLS: dict[str, Callable[[Cluster], object]] = {
     "search_many": lambda cluster: cluster.search_many(PRODUCTS, ["{}"]),
-    "statistics": lambda cluster: cluster.statistics(PRODUCTS, {"name": ["shoe"]}),
+    "statistics": lambda cluster: cluster.statistics(PRODUCTS, {"words.name": ["shoe"]}),
     "live_index": lambda cluster: cluster.live_index("products"),
     "contents": lambda cluster: cluster.contents("products"),
     "made_with": lambda cluster: cluster.made_with("products"),

@@ -13,6 +13,7 @@ import pytest
 from app.adapters.opensearch.cluster import Cluster, Target
 from app.adapters.opensearch.lookups import MOST_SECONDS, LookupMissingError, Lookups
 from app.adapters.opensearch.mapping import Body, values_field
+from app.adapters.opensearch.matches import EVERY_FIELD as EVERY
 from app.adapters.opensearch.matches import NO_MATCH, Word, match_beginning, match_units, match_words
 from app.adapters.opensearch.queries import (
     MOST_CLAUSES,
@@ -38,13 +39,15 @@ from app.domain.search.ranking.scoring import (
     COMPOUND_WORTH,
     DEMOTION,
     FIELDS,
+    FORM_WORTH,
     PREFIX_WORTH,
     TEXT_FIELDS,
     field_weight,
 )
 from app.domain.search.ranking_settings import RankingSettings, SoldOut
+from app.domain.search.word_forms import root
 
-EVERY_FIELD = lambda word: FIELDS  # noqa: E731
+EVERY_FIELD = lambda word: EVERY  # noqa: E731
 NO_FIELD = lambda word: ()  # noqa: E731
 GEARBOX = Alternatives(0, 1, (("shifter",), ("gear", "lever")))
 
@@ -64,8 +67,20 @@ def terms_of(body: object) -> list[tuple[str, str, float]]:
 
 
 def scores(fields: Mapping[str, Mapping[str, float]]) -> Any:
-    """What words score in a document, by the field."""
-    return lambda name, word: fields.get(name, {}).get(word, 0.0)
+    """What words score in a document, by the field; what forms of a root score, by the field of roots."""
+
+    def score(name: str, word: str) -> float:
+        field, _, text = name.partition(".")
+        if not text:
+            return fields.get(field, {}).get(word, 0.0)
+        return sum(worth for form, worth in fields.get(text, {}).items() if root(form) == word)
+
+    return score
+
+
+def held(fields: Mapping[str, Mapping[str, float]]) -> Any:
+    """The fields in which a document has a word, and the fields of roots."""
+    return lambda word: [name for name in EVERY if scores(fields)(name, word)]
 
 
 class TestMatches:
@@ -85,9 +100,21 @@ class TestMatches:
         assert Word("trailpack", in_text=True).pruned(lambda _: ["codes"]) == NO_MATCH
 
     def test_of_several_readings_the_best_counts(self) -> None:
-        last = match_beginning(["gear"], ["gearbox", "gearing"])
-        assert last.score_in(scores({"parts": {"gearbox": 2, "gearing": 5}})) == PREFIX_WORTH * 5
-        assert last.score_in(scores({"parts": {"gear": 3, "gearing": 5}})) == 3
+        last = match_beginning(Query(("gear",)), ["gearbox", "gears"])
+        assert last.score_in(scores({"parts": {"gearbox": 2, "gears": 5}})) == PREFIX_WORTH * 5
+        assert last.score_in(scores({"parts": {"gear": 3, "gears": 5}})) == 3
+
+    def test_other_forms_of_a_word_count_for_less_and_in_texts_alone(self) -> None:
+        (hike,) = match_words(["hike"])
+        assert hike.score_in(scores({"name": {"hiking": 1}})) == FORM_WORTH * field_weight("name")
+        assert hike.score_in(scores({"name": {"hike": 2, "hiking": 1}})) == 2 * field_weight("name")
+        assert hike.score_in(scores({"parts": {"hiking": 1}})) == 0
+        assert hike.condition() == {"bool": {"should": [{"terms": {"any": ["hike"]}}, {"terms": {"roots": ["hike"]}}]}}
+        assert hike.pruned(lambda _: ["name"]).score_in(scores({"name": {"hiking": 1}})) == 0
+
+    def test_a_word_in_quotes_has_no_other_forms(self) -> None:
+        (unit,) = match_units(Query.of(SearchRequest(words='"hike"')), None, apart=False)
+        assert unit.match.score_in(scores({"name": {"hiking": 1}})) == 0
 
     def test_an_alternative_of_several_words_needs_all_of_them(self) -> None:
         query = Query.of(SearchRequest(words="gearbox", alternatives=(GEARBOX,)))
@@ -100,19 +127,43 @@ class TestMatches:
     def test_the_condition_holds_where_the_score_is_not_zero(self, seed: int) -> None:
         chance = random.Random(seed)
         query = Query.of(SearchRequest(words="gearbox for car", alternatives=(GEARBOX,), optional=frozenset({"for"})))
-        words = ("gearbox", "for", "car", "carport", "shifter", "gear", "lever", "gearboxfor", "forcar")
+        words = (
+            "gearbox",
+            "for",
+            "car",
+            "carport",
+            "shifter",
+            "gear",
+            "lever",
+            "levered",
+            "geared",
+            "gearboxfor",
+            "forcar",
+        )
         fields = {name: {word: 1.0 for word in words if chance.random() < 0.1} for name in FIELDS}
-        for unit in match_units(query, match_beginning(query.words, ["carport"]), apart=True):
+        for unit in match_units(query, match_beginning(query, ["carport"]), apart=True):
             assert fits(unit.match.condition(), fields) == (unit.match.score_in(scores(fields)) > 0)
 
     @pytest.mark.parametrize("seed", range(30))
     def test_a_match_without_what_no_document_has_is_the_same_match(self, seed: int) -> None:
         chance = random.Random(seed)
         query = Query.of(SearchRequest(words="gearbox for car", alternatives=(GEARBOX,), optional=frozenset({"for"})))
-        words = ("gearbox", "for", "car", "carport", "shifter", "gear", "lever", "gearboxfor", "forcar")
+        words = (
+            "gearbox",
+            "for",
+            "car",
+            "carport",
+            "shifter",
+            "gear",
+            "lever",
+            "levered",
+            "geared",
+            "gearboxfor",
+            "forcar",
+        )
         fields = {name: {word: 1.0 for word in words if chance.random() < 0.1} for name in FIELDS}
-        for unit in match_units(query, match_beginning(query.words, ["carport"]), apart=True):
-            pruned = unit.pruned(lambda word: [name for name in FIELDS if word in fields[name]])
+        for unit in match_units(query, match_beginning(query, ["carport"]), apart=True):
+            pruned = unit.pruned(held(fields))
             assert pruned.match.score_in(scores(fields)) == unit.match.score_in(scores(fields))
             assert fits(pruned.match.condition(), fields) == fits(unit.match.condition(), fields)
 
@@ -139,6 +190,9 @@ def fits(condition: Body, fields: Mapping[str, Mapping[str, float]]) -> bool:
     ((kind, inner),) = condition.items()
     if kind in ("term", "terms"):
         ((field, wanted),) = inner.items()
+        if field == "roots":
+            roots = {root(word) for name in TEXT_FIELDS for word in fields[name]}
+            return not roots.isdisjoint([wanted] if kind == "term" else wanted)
         names = FIELDS if field == "any" else TEXT_FIELDS
         return any(word in fields[name] for name in names for word in ([wanted] if kind == "term" else wanted))
     if kind == "match_none":

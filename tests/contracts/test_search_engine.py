@@ -18,11 +18,18 @@ from tests.contracts.ranking_contract import RankingContract
 from tests.contracts.search_engine_contract import SearchEngineContract
 from tests.contracts.spelling_contract import SpellingContract
 from tests.contracts.taught_search_contract import TaughtSearchContract
+from tests.contracts.word_forms_contract import WordFormsContract
 from tests.shared_node import engine_of, lose_files, own_settings
 
 
 class Contracts(
-    SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract, PlacedGroupsContract, SpellingContract
+    SearchEngineContract,
+    TaughtSearchContract,
+    MeaningContract,
+    RankingContract,
+    PlacedGroupsContract,
+    WordFormsContract,
+    SpellingContract,
 ):
     """All that an engine must do."""
 

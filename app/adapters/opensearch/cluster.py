@@ -26,7 +26,7 @@ from urllib3 import Timeout
 
 from app.adapters.opensearch.connection import PROBE_SECONDS, Breaker, Client, time_limit
 from app.adapters.opensearch.failures import refusal, unavailable
-from app.adapters.opensearch.mapping import Body, StoredVector, as_json, field_of
+from app.adapters.opensearch.mapping import Body, StoredVector, as_json
 from app.config import OpenSearchSettings
 from app.domain.search.engine import EngineFault, SearchUnavailable
 
@@ -124,18 +124,17 @@ class Cluster:
             raise SupersededError
 
     def statistics(self, target: Target, words: Mapping[str, Sequence[str]]) -> Answer:
-        """Return what the index knows of words, given by the field of `scoring.FIELDS`: for each of these fields
-        `field_statistics` and `terms`, in the form of the API of term vectors. A word that no document has is without
-        `doc_freq`."""
-        document = {"words": {field: " ".join(those) for field, those in words.items()}}
+        """Return what the index knows of words, given by the field: for each of these fields `field_statistics` and
+        `terms`, in the form of the API of term vectors. A word that no document has is without `doc_freq`."""
+        document = {field: " ".join(those) for field, those in words.items()}
         body = {"doc": document, "term_statistics": True, "field_statistics": True, "positions": False}
-        body |= {"offsets": False, "payloads": False, "fields": [field_of(field) for field in words]}
+        body |= {"offsets": False, "payloads": False, "fields": list(words)}
         options: dict[str, Any] = {} if target.preference is None else {"preference": target.preference}
 
         def known(client: OpenSearch, limit: Timeout) -> Answer:
             options["request_timeout"] = limit
             found = client.termvectors(index=target.index, body=body, params=options)["term_vectors"]
-            return {field: found[field_of(field)] for field in words if field_of(field) in found}
+            return {field: found[field] for field in words if field in found}
 
         return self._read(known)
 

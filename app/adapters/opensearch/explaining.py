@@ -12,7 +12,13 @@ from typing import Any
 
 from app.adapters.opensearch import queries
 from app.adapters.opensearch.lookups import Lookups
-from app.adapters.opensearch.mapping import BETWEEN_LEVELS, MARKER, stored_number, stored_values
+from app.adapters.opensearch.mapping import (
+    BETWEEN_LEVELS,
+    forms_field,
+    roots_of,
+    stored_number,
+    stored_values,
+)
 from app.adapters.opensearch.matches import UnitMatch, match_together, match_words
 from app.adapters.opensearch.matching import Found
 from app.adapters.opensearch.ordering import WHOLE, Document, OrderedDocuments
@@ -20,8 +26,11 @@ from app.domain.search.engine import Explanation, FieldMatch, PlacedGroup, Score
 from app.domain.search.ranking import scoring
 from app.domain.search.ranking.parts import bonus_parts, readings, scaled_parts, unit_parts
 from app.domain.search.ranking.query import Query, completions
-from app.domain.search.ranking.scoring import FIELDS
+from app.domain.search.ranking.scoring import FIELDS, TEXT_FIELDS
 from app.domain.search.text import query_words
+from app.domain.search.word_forms import root
+
+_FIELD_OF = {forms_field(name): name for name in TEXT_FIELDS}  # Fields of text by those of their roots.
 
 
 class StoredDocument:
@@ -32,12 +41,13 @@ class StoredDocument:
 
     @cached_property
     def fields(self) -> Mapping[str, Counter[str]]:
-        """Return how often each field has each word."""
-        words = self.source["words"]
-        return {name: Counter(word for word in words[name].split(" ") if word != MARKER) for name in FIELDS}
+        """Return how often each field has each word, and each field of roots each root."""
+        words = {name: self.source["words"][name].split(" ")[:-1] for name in FIELDS}  # The last is MARKER.
+        roots = {forms_field(name): Counter(roots_of(words[name])) for name in TEXT_FIELDS}
+        return {name: Counter(found) for name, found in words.items()} | roots
 
     def field_score(self, name: str, word: str) -> float:
-        """Return what a word scores in one field, without the field's weight."""
+        """Return what a word scores in one field, or a root in a field of roots, without the field's weight."""
         words = self.fields[name]
         if word not in words:
             return 0.0
@@ -45,7 +55,15 @@ class StoredDocument:
         idf = scoring.inverse_document_frequency(max(statistics.documents, 1), holders)
         if name in scoring.EXACT_FIELDS:
             return idf
-        return idf * float(scoring.saturated(words[word], scoring.length_norm(name, words.total(), statistics.average)))
+        norm = scoring.length_norm(_FIELD_OF.get(name, name), words.total(), statistics.average)
+        return idf * float(scoring.saturated(words[word], norm))
+
+    def form_score(self, name: str, word: str) -> tuple[float, tuple[str, ...]]:
+        """Return what the forms of a word score in a text field, and those that it has."""
+        shared = root(word)
+        if shared is None or not (score := self.field_score(forms_field(name), shared)):
+            return 0.0, ()
+        return score, tuple(sorted(form for form in self.fields[name] if root(form) == shared))
 
     def number(self, name: str) -> float | None:
         return stored_number(self.source, name)
@@ -124,7 +142,8 @@ class Explainer:
     def _found_in(self, unit: UnitMatch, document: StoredDocument, query: Query) -> Iterator[tuple[str, str]]:
         """Yield (word, field) for the words themselves, and for those of alternatives that the document has whole."""
         for words in (unit.words, *unit.alternatives):
-            together = match_together(words, match_words(words), query)
+            exact = query.exact if words == unit.words else frozenset()
+            together = match_together(words, match_words(words, exact), query)
             if words == unit.words or together.score_in(document.field_score):
                 for word in words:
                     yield from ((word, name) for name in self._fields_with(word, unit, document, query))
@@ -133,7 +152,9 @@ class Explainer:
         readings = {word, *(a + b for a, b in pairwise(query.words) if word in (a, b))}
         if unit.own is None and word == query.words[-1] and unit.match.score_in(document.field_score):
             readings |= set(completions(word, self._index.vocabulary))
-        return [name for name in FIELDS if not readings.isdisjoint(document.fields[name])]
+        shared = None if word in query.exact and word in unit.words else root(word)
+        formed = {name for field, name in _FIELD_OF.items() if shared in document.fields[field]}
+        return [name for name in FIELDS if name in formed or not readings.isdisjoint(document.fields[name])]
 
     # Parts of the score
 
@@ -142,8 +163,9 @@ class Explainer:
         query, raw = found.query, [*bonus_parts(found.query.words, document.field_score)]
         for unit in found.units:
             longer = partial(completions, vocabulary=self._index.vocabulary)
-            ways = readings(unit.words, unit.alternatives, query.words, longer)
-            raw += unit_parts(unit.match.score_in(document.field_score), ways, document.field_score)
+            ways = readings(unit.words, unit.alternatives, query.words, longer, query.exact)
+            worth = unit.match.score_in(document.field_score)
+            raw += unit_parts(worth, ways, document.field_score, document.form_score)
         fusion = self._documents.fusion
         meaning = fusion.by_meaning.get(document.source["id"], 0.0) if fusion else 0.0
         parts = scaled_parts(raw, list(self._lifts(document, found).items()), score - meaning)

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from app.adapters.opensearch.cluster import Cluster, Target
-from app.adapters.opensearch.mapping import Body, as_json
+from app.adapters.opensearch.mapping import Body, as_json, field_of, forms_field
 from app.domain.search.engine import EngineFault, SearchUnavailable
-from app.domain.search.ranking.scoring import FIELDS
+from app.domain.search.ranking.scoring import FIELDS, TEXT_FIELDS
 
 Answer = Mapping[str, Any]
 T = TypeVar("T")
@@ -25,6 +25,8 @@ T = TypeVar("T")
 MOST_SECONDS = 4.0
 TOO_SLOW = "Search does not answer in time: the cluster is too slow. Try again in a moment."
 MOST_ROUNDS = 40  # Of one call; each brings something new, so that it ends by itself.
+# The fields of words by their names here: those of the policy, and those of roots by the names that they have.
+_NAMES = {field_of(name): name for name in FIELDS} | {forms_field(name): forms_field(name) for name in TEXT_FIELDS}
 LONGEST_TOKEN = 255  # The cluster cuts longer ones; no word of an index is as long.
 
 
@@ -84,8 +86,8 @@ class Lookups:
         return guess if answer is None else total_of(answer)
 
     def holders(self, word: str) -> Mapping[str, int]:
-        """Return in how many documents each field has a word; fields of none are left out. Raises
-        LookupMissingError."""
+        """Return in how many documents each field has a word, and each `forms_field` forms of the root of that name;
+        fields of none are left out. Raises LookupMissingError."""
         if word not in self._holders:
             self.want_words([word])
             self._lacks = True
@@ -153,9 +155,9 @@ class Lookups:
 
     def _fetch_words(self, words: Sequence[str]) -> None:
         known = [word for word in words if len(word) <= LONGEST_TOKEN]
-        found = self._cluster.statistics(self._target, {field: known for field in FIELDS})
+        found = self._cluster.statistics(self._target, {field: known for field in _NAMES})
         self._holders |= {word: {} for word in words}
-        for field, vector in found.items():
+        for field, vector in ((_NAMES[path], vector) for path, vector in found.items()):
             numbers = vector["field_statistics"]
             documents = max(numbers["doc_count"], 0)
             # Each document has a marker in each field beside its words.

@@ -3,7 +3,7 @@
 Words are analysed by the shop and written with spaces between them, so that the cluster only splits them. Its
 similarities are scripts that compute what `ranking.scoring` says. Two numbers of theirs would leave out documents that
 have nothing in a field, which the policy counts: how many documents there are, and how long a field is on average. So
-every field of words ends with MARKER in every document.
+every field of words or roots ends with MARKER in every document.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from app.domain.search.ranking.scoring import (
     phrases,
 )
 from app.domain.search.sentence_model import Vectors
+from app.domain.search.word_forms import root
 from app.domain.shared.text import fold
 
 Body = dict[str, Any]
@@ -47,6 +48,11 @@ _KEPT = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 def field_of(name: str) -> str:
     """Return the field of the words of one of `scoring.FIELDS`."""
     return f"words.{name}"
+
+
+def forms_field(name: str) -> str:
+    """Return the field of the roots of the words of a text field."""
+    return f"forms.{name}"
 
 
 def values_field(name: str) -> str:
@@ -85,9 +91,10 @@ class StoredVector:
 
 
 def source_of(document: IndexDocument, vector: StoredVector | None = None) -> Body:
-    """Return a document as it is stored. `any` are the words of all fields, so that whether a document has a word is
-    looked up in one field."""
+    """Return a document as it is stored. `any` are the words of all fields and `roots` those of all texts, so that
+    whether a document has a word, or a form of it, is looked up in one field."""
     analysed = analyse(document, PlainLexicon())
+    forms = {field: roots_of(analysed[field]) for field in TEXT_FIELDS}
     return {
         "id": document.id,
         "digest": document.digest,
@@ -100,11 +107,19 @@ def source_of(document: IndexDocument, vector: StoredVector | None = None) -> Bo
         "any": sorted({word for found in analysed.values() for word in found}),
         "is_featured": YES in document.values.get(FEATURED, ()),
         "is_sold": YES in document.values.get(IN_STOCK, ()),
+        "roots": sorted({shared for found in forms.values() for shared in found} - {MARKER}),
+        "forms": {field: " ".join((*found, MARKER)) for field, found in forms.items()},
         "words": {field: " ".join((*found, MARKER)) for field, found in analysed.items()},
         "values": {_encoded(name): list(found) for name, found in document.values.items() if found},
         "numbers": {_encoded(name): number for name, number in document.numbers.items()},
         **({"model": vector.model, "embedded": vector.key, "vector": _digits(vector.vector)} if vector else {}),
     }
+
+
+def roots_of(words: Iterable[str]) -> list[str]:
+    """Return the root of each word, MARKER for one without, so that a field of roots is as long as that of the
+    words."""
+    return [root(word) or MARKER for word in words]
 
 
 def _digits(vector: Vectors) -> list[float]:
@@ -178,9 +193,11 @@ def _properties() -> Body:
         "codes": {"type": "keyword"},
         "vocabulary": {"type": "keyword"},
         "any": {"type": "keyword", "doc_values": False},
+        "roots": {"type": "keyword", "doc_values": False},
         "is_featured": {"type": "boolean"},
         "is_sold": {"type": "boolean"},
         "words": {"dynamic": "strict", "properties": {name: _words(name) for name in FIELDS}},
+        "forms": {"dynamic": "strict", "properties": {name: _words(name) for name in TEXT_FIELDS}},
         "values": {"type": "object", "dynamic": True, "properties": _named((KIND,), VALUES)},
         "numbers": {
             "type": "object",

@@ -11,20 +11,23 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from app.adapters.opensearch.mapping import Body, field_of
+from app.adapters.opensearch.mapping import Body, field_of, forms_field
 from app.domain.search.ranking.query import Query, required_words
 from app.domain.search.ranking.scoring import (
     ALTERNATIVE_WORTH,
     COMPOUND_WORTH,
     FIELDS,
+    FORM_WORTH,
     PREFIX_WORTH,
     TEXT_FIELDS,
     field_weight,
 )
+from app.domain.search.word_forms import root
 
 NOTHING: Body = {"match_none": {}}
-Holders = Callable[[str], Sequence[str]]  # The fields in which some document has a word.
-WordScore = Callable[[str, str], float]  # What (field, word) scores in one document, 0 where it lacks it.
+# The fields in which some document has a word, and the fields of roots in which one has forms of the root.
+Holders = Callable[[str], Sequence[str]]
+WordScore = Callable[[str, str], float]  # What (field, word or root) scores in one document, 0 where it lacks it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +41,45 @@ class Word:
         yield self.word
 
     def pruned(self, holders: Holders) -> Match:
-        fields = holders(self.word)
-        is_held = not TEXT_FIELDS.keys().isdisjoint(fields) if self.in_text else bool(fields)
+        is_held = not (TEXT_FIELDS if self.in_text else _FIELDS).keys().isdisjoint(holders(self.word))
         return self if is_held else NO_MATCH
 
     def condition(self) -> Body:
         return {"term": {"vocabulary" if self.in_text else "any": self.word}}
 
     def scored(self, holders: Holders, worth: float = 1.0) -> Body:
-        terms = [term(field, self.word, worth * field_weight(field)) for field in holders(self.word)]
+        held = (field for field in holders(self.word) if field in _FIELDS)
+        terms = [term(field_of(field), self.word, worth * field_weight(field)) for field in held]
         return {"bool": {"should": terms, **({"filter": [self.condition()]} if self.in_text else {})}}
 
     def score_in(self, score: WordScore) -> float:
         if self.in_text and not any(score(field, self.word) for field in TEXT_FIELDS):
             return 0.0
         return sum(field_weight(field) * score(field, self.word) for field in FIELDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """The documents that have any form of a word in a text, counted as one word. `root` is what the forms share."""
+
+    root: str
+
+    def words(self) -> Iterator[str]:
+        yield self.root
+
+    def pruned(self, holders: Holders) -> Match:
+        return NO_MATCH if _FORM_FIELDS.keys().isdisjoint(holders(self.root)) else self
+
+    def condition(self) -> Body:
+        return {"term": {"roots": self.root}}
+
+    def scored(self, holders: Holders, worth: float = 1.0) -> Body:
+        held = (field for field in holders(self.root) if field in _FORM_FIELDS)
+        terms = [term(field, self.root, worth * field_weight(_FORM_FIELDS[field])) for field in held]
+        return {"bool": {"should": terms}}
+
+    def score_in(self, score: WordScore) -> float:
+        return sum(field_weight(name) * score(field, self.root) for field, name in _FORM_FIELDS.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +97,19 @@ class Best:
         return Best(tuple((match, worth) for match, worth in kept if match != NO_MATCH))
 
     def condition(self) -> Body:
-        plain = [match.word for match, _ in self.readings if isinstance(match, Word) and not match.in_text]
-        others = [match.condition() for match, _ in self.readings if not isinstance(match, Word) or match.in_text]
-        return _any_of([{"terms": {"any": plain}}, *others] if plain else others)
+        found = list(self._flat())
+        plain = [match.word for match in found if isinstance(match, Word) and not match.in_text]
+        roots = [match.root for match in found if isinstance(match, Forms)]
+        others = [m.condition() for m in found if isinstance(m, Together) or (isinstance(m, Word) and m.in_text)]
+        terms = [{"terms": {field: those}} for field, those in (("any", plain), ("roots", roots)) if those]
+        return _any_of([*terms, *others])
+
+    def _flat(self) -> Iterator[Word | Forms | Together]:
+        for match, _ in self.readings:
+            if isinstance(match, Best):
+                yield from match._flat()
+            else:
+                yield match
 
     def scored(self, holders: Holders, worth: float = 1.0) -> Body:
         found = [match.scored(holders, worth * own) for match, own in self.readings]
@@ -123,8 +160,11 @@ class Together:
         return sum(required) + sum(match.score_in(score) for match in self.others) if all(required) else 0.0
 
 
-Match = Word | Best | Together
+Match = Word | Forms | Best | Together
 NO_MATCH = Best(())
+_FIELDS = dict.fromkeys(FIELDS)
+_FORM_FIELDS = {forms_field(name): name for name in TEXT_FIELDS}
+EVERY_FIELD = (*FIELDS, *_FORM_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +187,7 @@ class UnitMatch:
 
 
 def term(field: str, word: str, boost: float) -> Body:
-    return {"term": {field_of(field): {"value": word, "boost": boost}}}
+    return {"term": {field: {"value": word, "boost": boost}}}
 
 
 def _any_of(conditions: Sequence[Body]) -> Body:
@@ -156,18 +196,27 @@ def _any_of(conditions: Sequence[Body]) -> Body:
     return conditions[0] if len(conditions) == 1 else {"bool": {"should": list(conditions)}}
 
 
-def match_words(words: Sequence[str]) -> list[Best]:
-    """Return what each word matches; two neighbouring words written as one in a text count for each of the two."""
-    readings: list[list[tuple[Match, float]]] = [[(Word(word), 1.0)] for word in words]
+def with_forms(word: str) -> Match:
+    """Return what a word matches, itself or another form of it."""
+    shared = root(word)
+    return Word(word) if shared is None else Best(((Word(word), 1.0), (Forms(shared), FORM_WORTH)))
+
+
+def match_words(words: Sequence[str], exact: frozenset[str] = frozenset()) -> list[Best]:
+    """Return what each word matches, with its other forms unless it is among `exact`; two neighbouring words written as
+    one in a text count for each of the two."""
+    readings: list[list[tuple[Match, float]]]
+    readings = [[(Word(word) if word in exact else with_forms(word), 1.0)] for word in words]
     for place, (first, second) in enumerate(pairwise(words)):
         for here in (place, place + 1):
             readings[here].append((Word(first + second, in_text=True), COMPOUND_WORTH))
     return [Best(tuple(own)) for own in readings]
 
 
-def match_beginning(words: Sequence[str], longer: Sequence[str]) -> Best:
+def match_beginning(query: Query, longer: Sequence[str]) -> Best:
     """Return what the last word matches, itself or as the beginning of longer ones."""
-    return Best((*match_words(words)[-1].readings, *((Word(word), PREFIX_WORTH) for word in longer)))
+    own = match_words(query.words, query.exact)[-1]
+    return Best((*own.readings, *((Word(word), PREFIX_WORTH) for word in longer)))
 
 
 def match_together(words: Sequence[str], matches: Sequence[Match], query: Query) -> Match:
@@ -186,7 +235,7 @@ def plain_units(query: Query, last: Best | None) -> tuple[UnitMatch, ...]:
 
 def match_units(query: Query, last: Best | None, *, apart: bool) -> tuple[UnitMatch, ...]:
     """Return what each unit matches, in the order of the words. `apart` is that of `Query.units`."""
-    matches, begun = match_words(query.words), _begun(query, last)
+    matches, begun = match_words(query.words, query.exact), _begun(query, last)
     units = []
     for unit in query.units(apart=apart):
         run = slice(unit.place, unit.place + len(unit.words))
@@ -203,5 +252,5 @@ def match_units(query: Query, last: Best | None, *, apart: bool) -> tuple[UnitMa
 
 
 def _begun(query: Query, last: Best | None) -> list[Best]:
-    matches = match_words(query.words)
+    matches = match_words(query.words, query.exact)
     return [*matches[:-1], last] if last is not None else matches

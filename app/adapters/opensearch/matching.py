@@ -13,6 +13,7 @@ from app.adapters.opensearch import queries
 from app.adapters.opensearch.lookups import Answer, Lookups, total_of
 from app.adapters.opensearch.mapping import Body, as_json, numbers_field
 from app.adapters.opensearch.matches import (
+    EVERY_FIELD,
     Best,
     Holders,
     UnitMatch,
@@ -127,7 +128,7 @@ class Index:
     def _unfinished(self, query: Query) -> Best | None:
         """Return what the last word matches as the beginning of longer ones; None where that is no more."""
         longer = self.vocabulary.longer(query.words[-1], is_typing=self.request.is_typing)
-        last, match = match_beginning(query.words, longer), match_words(query.words)[-1]
+        last, match = match_beginning(query, longer), match_words(query.words, query.exact)[-1]
         more = {"bool": {"filter": [last.condition()], "must_not": [match.condition()]}}
         return last if longer and self._lookups.count(more, 1) else None
 
@@ -236,7 +237,7 @@ class Index:
 
 
 def _every_field(word: str) -> Sequence[str]:
-    return scoring.FIELDS
+    return EVERY_FIELD
 
 
 def _names(query: Query) -> list[scoring.Phrase]:

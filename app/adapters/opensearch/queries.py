@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from app.adapters.opensearch.mapping import PRICE, Body, numbers_field, values_field
+from app.adapters.opensearch.mapping import PRICE, Body, field_of, numbers_field, values_field
 from app.adapters.opensearch.matches import Holders, UnitMatch, Word, term
 from app.domain.search.engine import MOST_FACET_VALUES, PlacedGroup, RangeFilter, SearchRequest, Sort, ValueFilter
 from app.domain.search.ranking.query import Query
@@ -197,9 +197,9 @@ def shortened(query: Query, units: Sequence[UnitMatch]) -> tuple[UnitMatch, ...]
 
 
 def _bonuses(query: Query) -> list[Body]:
-    pairs = [term("pairs", first + second, PHRASE_WEIGHT) for first, second in pairwise(query.words)]
+    pairs = [term(field_of("pairs"), first + second, PHRASE_WEIGHT) for first, second in pairwise(query.words)]
     whole = joined(query.words)
-    return [*pairs, term("codes", whole, CODE_WEIGHT)] if len(whole) <= MAX_WORD_LENGTH else pairs
+    return [*pairs, term(field_of("codes"), whole, CODE_WEIGHT)] if len(whole) <= MAX_WORD_LENGTH else pairs
 
 
 def _weighed(query: Body, functions: Sequence[Body]) -> Body:

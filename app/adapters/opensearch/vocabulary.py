@@ -9,6 +9,7 @@ from rapidfuzz.distance import OSA
 
 from app.adapters.opensearch.lookups import Lookups, counting
 from app.adapters.opensearch.mapping import Body
+from app.adapters.opensearch.matches import with_forms
 from app.adapters.opensearch.queries import all_of
 from app.domain.search.ranking.analysis import COMMONNESS
 from app.domain.search.ranking.language import is_word
@@ -53,10 +54,10 @@ class IndexVocabulary:
         return nearest
 
     def documents_with(self, words: Sequence[str]) -> int:
-        """Return how many documents have all of the words. Until that is known they count as many: most searches have
-        no mistake."""
+        """Return how many documents have all of the words or other forms of them. Until that is known they count as
+        many: most searches have no mistake."""
         body = self._lookups.remembered(
-            ("documents with", tuple(words)), lambda: counting(all_of([{"term": {"any": word}} for word in words]))
+            ("documents with", tuple(words)), lambda: counting(all_of([with_forms(word).condition() for word in words]))
         )
         return self._lookups.counted(body, 1)
 

@@ -27,6 +27,7 @@ from app.adapters.whoosh.scoring import (
     member_mask,
     scores_at,
     unite,
+    with_forms,
     word_matches,
 )
 from app.adapters.whoosh.segment import LARGE, Segment
@@ -63,7 +64,7 @@ class ViewIndex:
         """Return the documents that match a query. The matches without alternatives decide by their number whether the
         last word may be the beginning of longer ones: with alternatives the words match everything that they match
         without."""
-        view, matches = self._view, match_words(self._view, query.words)
+        view, matches = self._view, match_words(self._view, query.words, query.exact)
         found = self._match_all(match_words_alone(query, matches), query)
         may_go_on = prefix_last and (self._request.is_typing or len(found) < ENOUGH)
         last = self._match_last_as_beginning(query, matches) if may_go_on else None
@@ -93,7 +94,7 @@ class ViewIndex:
 
     def find_fewer(self, query: Query) -> Found:
         """Return the documents that match the most of the words of a query."""
-        return self._find_fewer(query, match_words(self._view, query.words))
+        return self._find_fewer(query, match_words(self._view, query.words, query.exact))
 
     def _find_fewer(self, query: Query, matches: Sequence[Matches], last: Matches | None = None) -> Found:
         """Return the documents with the most of the words, their scores times the square of the share of words that
@@ -233,21 +234,22 @@ class UnitMatch:
     optional: frozenset[str] = frozenset()
 
 
-def match_words(view: View, words: Sequence[str]) -> list[Matches]:
-    """Return the matches of each word. A document that has two neighbouring words written as one has both."""
-    matches = [word_matches(view, word) for word in words]
+def match_words(view: View, words: Sequence[str], exact: frozenset[str] = frozenset()) -> list[Matches]:
+    """Return the matches of each word, with those of its other forms unless it is among `exact`. A document that has
+    two neighbouring words written as one has both."""
+    matches = [word_matches(view, word) if word in exact else with_forms(view, word) for word in words]
     for place, (first, second) in enumerate(pairwise(words)):
         one = word_matches(view, first + second)
         if len(one.docs) and (one.fields & _IN_TEXT).any():
             for word, here in ((first, place), (second, place + 1)):
-                matches[here] = _with_compound(view, word, matches[here], first + second, one)
+                matches[here] = _with_compound(view, word, matches[here], first + second, one, word in exact)
     return matches
 
 
-def _with_compound(view: View, word: str, match: Matches, compound: str, one: Matches) -> Matches:
+def _with_compound(view: View, word: str, match: Matches, compound: str, one: Matches, is_exact: bool) -> Matches:
     written = (one.fields & _IN_TEXT) > 0
     part = Matches(one.docs[written], one.scores[written], one.fields[written])
-    key = ("compound", word, len(match.docs), compound)
+    key = ("compound", word, len(match.docs), compound, is_exact)
     return view.recent(key, lambda: unite(view, [(match, 1.0), (part, COMPOUND_WORTH)]), Matches.size_in_bytes)
 
 
@@ -361,9 +363,9 @@ class Vocabulary:
         return [other for other, _ in sorted(found, key=lambda pair: (pair[1], len(pair[0]), pair[0]))[:limit]]
 
     def documents_with(self, words: Sequence[str]) -> int:
-        docs = word_matches(self._view, words[0]).docs
+        docs = with_forms(self._view, words[0]).docs
         for word in words[1:]:
-            docs = docs[member_mask(self._view, word_matches(self._view, word), docs)]
+            docs = docs[member_mask(self._view, with_forms(self._view, word), docs)]
         return len(docs)
 
 

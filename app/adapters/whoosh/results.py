@@ -13,7 +13,7 @@ from app.adapters.whoosh.evaluation import Evaluation
 from app.adapters.whoosh.generation import readable
 from app.adapters.whoosh.matching import Found, UnitMatch, Vocabulary, alternative_matches, match_words
 from app.adapters.whoosh.ordering import PlacedOrder
-from app.adapters.whoosh.scoring import Matches, field_scores, place_of
+from app.adapters.whoosh.scoring import Matches, field_scores, form_scores, place_of
 from app.adapters.whoosh.view import Docs, View
 from app.domain.search.engine import (
     Explanation,
@@ -29,7 +29,8 @@ from app.domain.search.ranking.parts import bonus_parts, readings, scaled_parts,
 from app.domain.search.ranking.query import completions
 from app.domain.search.ranking.scoring import FIELDS
 from app.domain.search.sentence_model import Meanings
-from app.domain.search.text import query_words
+from app.domain.search.text import query_words, quoted_words
+from app.domain.search.word_forms import root
 
 
 class ViewSearch:
@@ -157,27 +158,32 @@ def _fields_with(matches: Matches, doc: int) -> list[str]:
 
 def _explain_score(evaluation: Evaluation, doc: int, score: float) -> tuple[ScorePart, ...]:
     """Return the parts of a document's score by words and by meaning, the largest first."""
-    view, answer = evaluation.view, evaluation.answer
+    answer = evaluation.answer
     if answer.found is None:
         return ()
     if answer.fusion is None:
-        return _score_parts(view, answer.words, answer.found, doc, score)
+        return _score_parts(evaluation, answer.found, doc, score)
     meaning = answer.fusion.meaning_at(int(answer.docs.searchsorted(doc)))
-    parts = _score_parts(view, answer.words, answer.found, doc, score - meaning)
+    parts = _score_parts(evaluation, answer.found, doc, score - meaning)
     near = (ScorePart("meaning", None, (), meaning),) if meaning else ()
     return tuple(sorted((*parts, *near), key=lambda part: -part.worth))
 
 
-def _score_parts(view: View, words: Sequence[str], found: Found, doc: int, score: float) -> tuple[ScorePart, ...]:
+def _score_parts(evaluation: Evaluation, found: Found, doc: int, score: float) -> tuple[ScorePart, ...]:
     """Return the parts of a document's score, the largest first; they sum up to `score`."""
+    view, words, exact = evaluation.view, evaluation.answer.words, quoted_words(evaluation.request.words)
 
     def field_score(field: str, word: str) -> float:
         return _field_score(view, field, word, doc)
 
+    def form_score(field: str, word: str) -> tuple[float, tuple[str, ...]]:
+        return _form_score(view, field, word, doc)
+
+    longer = partial(completions, vocabulary=Vocabulary(view))
     raw: list[ScorePart] = []
     for unit in found.units:
-        ways = readings(unit.words, unit.alternatives, words, partial(completions, vocabulary=Vocabulary(view)))
-        raw += unit_parts(_value_at(unit.match.docs, unit.match.scores, doc), ways, field_score)
+        ways = readings(unit.words, unit.alternatives, words, longer, exact)
+        raw += unit_parts(_value_at(unit.match.docs, unit.match.scores, doc), ways, field_score, form_score)
     raw += bonus_parts(words, field_score)
     lifts = [(lift.kind, _value_at(found.docs, lift.factors, doc)) for lift in found.lifts]
     return tuple(sorted(scaled_parts(raw, lifts, score), key=lambda part: -part.worth))
@@ -186,6 +192,16 @@ def _score_parts(view: View, words: Sequence[str], found: Found, doc: int, score
 def _field_score(view: View, field: str, term: str, doc: int) -> float:
     scored = field_scores(view, field, term)
     return 0.0 if scored is None else _value_at(*scored, doc)
+
+
+def _form_score(view: View, field: str, word: str, doc: int) -> tuple[float, tuple[str, ...]]:
+    """Return what the forms of a word score in a text field of a document, and those that it has."""
+    shared = root(word)
+    forms = [] if shared is None else view.forms(shared)
+    scored = form_scores(view, field, forms)
+    if scored is None or not (score := _value_at(*scored, doc)):
+        return 0.0, ()
+    return score, tuple(sorted(form for form in forms if _field_score(view, field, form, doc)))
 
 
 def _value_at(docs: Docs | npt.NDArray[np.int32], scores: npt.NDArray[np.floating], doc: int) -> float:

@@ -17,6 +17,7 @@ from app.domain.search.ranking.scoring import (
     CREATED,
     FIELDS,
     FIRST_RESULTS,
+    FORM_WORTH,
     IN_STOCK,
     KIND,
     LIFT_BY_NAME,
@@ -39,9 +40,11 @@ from app.domain.search.ranking.scoring import (
 )
 from app.domain.search.ranking_settings import Weight
 from app.domain.search.text import LINKING_WORDS
+from app.domain.search.word_forms import root
 
 Scores = npt.NDArray[np.float32]
-FieldScores = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]
+AnyDocs = npt.NDArray[np.int32] | Docs
+FieldScores = tuple[AnyDocs, npt.NDArray[np.float64]]
 Shares = npt.NDArray[np.float64]
 
 
@@ -62,7 +65,23 @@ def field_scores(view: View, field: str, term: str) -> FieldScores | None:
     postings = view.postings(field, term.encode())
     if postings is None:
         return None
-    docs, frequencies = postings
+    return _scored(view, field, *postings)
+
+
+def form_scores(view: View, field: str, forms: Sequence[str]) -> FieldScores | None:
+    """Return (documents, scores) of the forms of a word in one text field, counted as one word, without the field's
+    weight."""
+    found = [postings for form in forms if (postings := view.postings(field, form.encode())) is not None]
+    if len(found) < 2:
+        return _scored(view, field, *found[0]) if found else None
+    frequencies = np.zeros(view.size, np.float32)
+    for docs, counts in found:
+        frequencies[docs] += counts
+    united = np.flatnonzero(frequencies != 0)
+    return _scored(view, field, united, frequencies[united])
+
+
+def _scored(view: View, field: str, docs: AnyDocs, frequencies: npt.NDArray[np.float32]) -> FieldScores:
     # Without what is deleted: else the words of products that were just saved count less until segments are merged.
     holders = len(docs) if view.live is None else np.count_nonzero(view.live[docs])
     idf = inverse_document_frequency(max(view.documents, 1), int(holders))
@@ -86,10 +105,44 @@ def _word_matches(view: View, term: str) -> Matches:
             holders, scores = scored
             totals[holders] += field_weight(field) * scores
             found[holders] |= np.uint16(1 << bit)
+    return _live_matches(view, totals, found)
+
+
+def _live_matches(view: View, totals: Scores, found: npt.NDArray[np.uint16]) -> Matches:
     if view.live is not None:
         found *= view.live
     docs = np.flatnonzero(found != 0)  # Numpy finds what is true nine times sooner than numbers that are not 0.
     return Matches(docs, totals[docs], found[docs])
+
+
+def with_forms(view: View, word: str) -> Matches:
+    """Return the live documents that have a word or another form of it."""
+    shared = root(word)
+    if shared is None:
+        return word_matches(view, word)
+    own = word_matches(view, word)
+
+    def formed() -> Matches:
+        forms = view.forms(shared)
+        if set(forms) <= {word}:
+            return own
+        others = _form_matches(view, forms)
+        return unite(view, [(own, 1.0), (others, FORM_WORTH)]) if len(others.docs) else own
+
+    return view.recent(("with forms", word), formed, lambda match: 0 if match is own else match.size_in_bytes())
+
+
+def _form_matches(view: View, forms: Sequence[str]) -> Matches:
+    """Return the live documents that have any of the forms of a word in a text, as if they were one word."""
+    totals = np.zeros(view.size, np.float32)
+    found = np.zeros(view.size, np.uint16)
+    for bit, field in enumerate(TEXT_FIELDS):
+        scored = form_scores(view, field, forms)
+        if scored is not None:
+            holders, scores = scored
+            totals[holders] += field_weight(field) * scores
+            found[holders] |= np.uint16(1 << bit)
+    return _live_matches(view, totals, found)
 
 
 def unite(view: View, parts: Iterable[tuple[Matches, float]]) -> Matches:

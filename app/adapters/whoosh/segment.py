@@ -23,6 +23,7 @@ from whoosh.codec.whoosh3 import W3Codec, W3Segment
 
 from app.adapters.whoosh.files import (
     BYTES_COLUMNS,
+    FORMS_COLUMN,
     ID_FIELD,
     INDEXED_FIELDS,
     NUMBER_PREFIX,
@@ -54,6 +55,7 @@ from app.adapters.whoosh.terms import (
     write_terms,
 )
 from app.adapters.whoosh.vectors import RowVectors, Signs, merge_rows, read_vectors, write_vectors
+from app.adapters.whoosh.word_forms import find_forms, write_forms
 from app.domain.search.ranking.scoring import TEXT_FIELDS
 
 INDEX_NAME = "MAIN"
@@ -139,6 +141,15 @@ class Segment:
                 self._frequencies[field] = known
         return known
 
+    def forms(self, shared: str) -> list[str]:
+        """Return the words of the text fields with a root, the root itself aside."""
+        return find_forms(self._forms, shared)
+
+    @cached_property
+    def _forms(self) -> bytes:
+        column = self._column(FORMS_COLUMN)
+        return b"" if column is None else column[:]
+
     def lengths(self, field: str) -> npt.NDArray[np.uint8]:
         """Return Whoosh's one-byte field length of each document."""
         column = self._column(length_column(field))
@@ -219,6 +230,8 @@ def _segment_parts(segment: W3Segment, inverted: Inverted) -> Iterator[tuple[str
     for name, field in inverted.fields.items():
         if field.lengths is not None:
             yield column_file(segment, length_column(name)), field.lengths.tobytes()
+    words = (word for name in TEXT_FIELDS for word in inverted.fields[name].terms)
+    yield column_file(segment, FORMS_COLUMN), write_forms(words)
     for name, values in inverted.values.items():
         yield column_file(segment, VALUES_PREFIX + name), write_values(values)
     for name, numbers in inverted.numbers.items():

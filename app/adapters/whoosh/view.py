@@ -43,6 +43,7 @@ from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.terms import Postings
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.ranking.analysis import ANALYSIS
+from app.domain.search.word_forms import root
 from app.domain.shared.byte_cache import ByteCache
 
 Docs = npt.NDArray[np.intp]
@@ -154,6 +155,12 @@ class View:
         if len(found) < 2:
             return found[0] if found else None
         return np.concatenate([docs for docs, _ in found]), np.concatenate([weights for _, weights in found])
+
+    def forms(self, shared: str) -> list[str]:
+        """Return the words of the text fields that have a root. Where it is its own root it is among them, whether a
+        text has it or not."""
+        own = {shared: None} if root(shared) == shared else {}
+        return list(own | {form: None for one in self.segments for form in one.forms(shared)})
 
     def average_length(self, field: str) -> float:
         total = sum(segment.field_lengths.get(field, 0) for segment in self.segments)

@@ -282,6 +282,7 @@ def describe_part(part: ScorePart) -> str:
     where = field_name(part.field)
     sentences = {
         "word": f"{words} in the {where}",
+        "form": f"{words} in the {where}, another form of the word",
         "alternative": f"{words} in the {where}, by a synonym",
         "beginning": f"{words} in the {where}, as a longer word",
         "side_by_side": f"{words} side by side in the {where}",

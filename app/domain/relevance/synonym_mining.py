@@ -23,6 +23,7 @@ from app.domain.relevance.synonym_definition import MINED
 from app.domain.search.ranking.language import is_word
 from app.domain.search.serving.synonyms import SynonymType
 from app.domain.search.text import query_words, stem, tokens
+from app.domain.search.word_forms import root
 from app.domain.search_statistics.counting.aggregation import Rephrased
 from app.domain.shared.memory import WEEK
 from app.domain.shared.problems import DomainError
@@ -121,14 +122,17 @@ class CatalogueWords:
     brands: Sequence[str] = ()
     values: Sequence[str] = ()
     _stems: frozenset[str] = field(init=False, default=frozenset())
+    _roots: frozenset[str | None] = field(init=False, default=frozenset())
     _names: tuple[Mapping[str, str], Mapping[str, str]] = field(init=False, default=({}, {}))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_stems", frozenset(map(stem, self.frequencies)))
+        object.__setattr__(self, "_roots", frozenset(map(root, self._stems)) - {None})
         object.__setattr__(self, "_names", tuple({fold(n): n for n in names} for names in (self.brands, self.values)))
 
     def knows(self, token: str) -> bool:
-        return stem(token) in self._stems
+        """Whether a product has a word or another form of it."""
+        return stem(token) in self._stems or root(stem(token)) in self._roots
 
     @property
     def names(self) -> tuple[Mapping[str, str], Mapping[str, str]]:

@@ -120,6 +120,8 @@ class SearchRequest:
     MOST_FACET_VALUES commonest values. `first` names documents that lead the FEATURED order, in their order. `page` is
     1-based and ends at RESULT_WINDOW; `per_page` 0 requests total and counts alone.
 
+    Each word finds its other forms as well, for less; one in double quotes finds itself alone.
+
     `alternatives` widen what matches the words; words among `optional` add to a score but need not match. `pins`,
     `boosts` and `buries` (document ids, boosts in their order) shape the order by relevance alone: pins that pass
     scope and filters stand at their positions, boosts follow, buries come last. A pinned document belongs to the
@@ -198,12 +200,12 @@ class FieldMatch:
 
 @dataclass(frozen=True, slots=True)
 class ScorePart:
-    """The part of a score that some words add through one field. `kind` names what was counted: `word`, `alternative`
-    (in place of the words of the search), `beginning` (a longer word), `side_by_side`, `code`, `level` (the
-    kind of product that most of the first results are), `level_name` (the kind of product that the words name),
-    `sales`, `newness`, `stock`, `meaning` (its name means what the words mean), `learned` (shoppers open the product
-    for this search) or `learned_level` (products of its level). `opens` is how often they did, where the caller of the
-    engine knows."""
+    """The part of a score that some words add through one field. `kind` names what was counted: `word`, `form`
+    (other forms of a word, or these together with it), `alternative` (in place of the words of the search), `beginning`
+    (a longer word), `side_by_side`, `code`, `level` (the kind of product that most of the first results are),
+    `level_name` (the kind of product that the words name), `sales`, `newness`, `stock`, `meaning` (its name means what
+    the words mean), `learned` (shoppers open the product for this search) or `learned_level` (products of its level).
+    `words` are those of the document. `opens` is how often they did, where the caller of the engine knows."""
 
     kind: str
     field: str | None

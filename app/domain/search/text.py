@@ -59,6 +59,7 @@ MAX_WORD_LENGTH = 64
 # Words that people type between the words that matter. They add to a score but need not match.
 LINKING_WORDS = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"))
 _WORD = re.compile(r"[^\W_]+")
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 _PART = re.compile(r"\d+|\D+")
 _SIBILANT_PLURALS = ("ches", "shes", "sses", "xes", "tzes", "zzes")
 _NOT_PLURAL = ("ss", "us", "is")
@@ -116,6 +117,13 @@ def request_words(values: Iterable[str]) -> str:
 def query_words(text: str) -> tuple[str, ...]:
     """Return the words of a shopper's query: at most 16 different words out of the first 200 characters."""
     return tuple(dict.fromkeys(words(text[:MAX_CHARACTERS])))[:MAX_WORDS]
+
+
+def quoted_words(text: str) -> frozenset[str]:
+    """Return the words of a query that stand in double quotes. A quote that is not closed quotes nothing."""
+    if '"' not in text and "“" not in text:
+        return frozenset()
+    return frozenset(word for part in _QUOTED.findall(text[:MAX_CHARACTERS]) for word in words(part))
 
 
 def parts(word: str) -> tuple[str, ...]:

@@ -84,9 +84,9 @@ class RankedRuleShape(Answer):
 
 
 class ScorePartShape(Answer):
-    kind: str
+    kind: str = Field(description="What was counted: word, form (another form of the word), alternative, level …")
     field: str | None
-    words: list[str]
+    words: list[str] = Field(description="As the product has them.")
     worth: float
     opens: int | None = Field(default=None, description="How often shoppers opened it for this search in nine weeks.")
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from rapidfuzz.distance import OSA
 
@@ -22,6 +23,7 @@ from app.domain.search.ranking.analysis import COMMONNESS, PlainLexicon, analyse
 from app.domain.search.ranking.scoring import (
     EXACT_FIELDS,
     FIELDS,
+    FORM_WORTH,
     TEXT_FIELDS,
     field_weight,
     inverse_document_frequency,
@@ -30,6 +32,7 @@ from app.domain.search.ranking.scoring import (
 )
 from app.domain.search.sentence_model import SentenceModel, Vectors
 from app.domain.search.text import joined
+from app.domain.search.word_forms import root
 
 Scores = dict[str, float]  # By document id.
 
@@ -60,6 +63,14 @@ class Documents:
         }
 
     @cached_property
+    def forms(self) -> dict[str, dict[str, Counter[str | None]]]:
+        """How often each text of each document has forms of each root."""
+        return {
+            id: {name: Counter(root(word) for word in fields[name].elements()) for name in TEXT_FIELDS}
+            for id, fields in self.fields.items()
+        }
+
+    @cached_property
     def averages(self) -> dict[str, float]:
         """How many words a field has on average."""
         lengths = {name: sum(fields[name].total() for fields in self.fields.values()) for name in TEXT_FIELDS}
@@ -67,10 +78,17 @@ class Documents:
 
     def field_score(self, id: str, name: str, word: str) -> float:
         """What a word scores in one field of a document, without the field's weight."""
-        words = self.fields[id][name]
+        return self._score(self.fields, id, name, word)
+
+    def form_score(self, id: str, name: str, word: str) -> float:
+        """What the forms of a word score in one text of a document, as if they were one word."""
+        return 0.0 if root(word) is None else self._score(self.forms, id, name, root(word))
+
+    def _score(self, counted: Mapping[str, Mapping[str, Counter[Any]]], id: str, name: str, word: str | None) -> float:
+        words = counted[id][name]
         if word not in words:
             return 0.0
-        idf = inverse_document_frequency(len(self.by_id), sum(word in fields[name] for fields in self.fields.values()))
+        idf = inverse_document_frequency(len(self.by_id), sum(word in fields[name] for fields in counted.values()))
         if name in EXACT_FIELDS:
             return idf
         return idf * float(saturated(words[word], length_norm(name, words.total(), self.averages[name])))
@@ -88,6 +106,19 @@ class Documents:
                 if any(word in fields[name] for name in FIELDS)
             }
         return self._scores[word]
+
+    def with_forms(self, word: str) -> Scores:
+        """The score of each document that has a word or another form of it: the larger of what the word scores and of a
+        share of what all its forms score."""
+        if root(word) is None:
+            return self.word(word)
+        formed = {
+            id: FORM_WORTH * sum(field_weight(name) * self.form_score(id, name, word) for name in TEXT_FIELDS)
+            for id, forms in self.forms.items()
+            if any(root(word) in forms[name] for name in TEXT_FIELDS)
+        }
+        own = self.word(word)
+        return {id: max(own.get(id, 0.0), formed.get(id, 0.0)) for id in own | formed}
 
     def fields_with(self, id: str, word: str) -> list[str]:
         return [name for name in FIELDS if word in self.fields[id][name]]
@@ -137,7 +168,7 @@ class Vocabulary:
         return sorted(near, key=lambda other: (distances[other], len(other), other))[:limit]
 
     def documents_with(self, words: Sequence[str]) -> int:
-        return len(set.intersection(*(set(self.documents.word(word)) for word in words)))
+        return len(set.intersection(*(set(self.documents.with_forms(word)) for word in words)))
 
 
 def carries(document: IndexDocument, wanted: ValueFilter) -> bool:

@@ -16,8 +16,17 @@ from app.domain.search.ranking.query import (
     completions,
     with_neighbours_joined,
 )
-from app.domain.search.ranking.scoring import ALTERNATIVE_WORTH, COMPOUND_WORTH, FIELDS, PREFIX_WORTH, field_weight
+from app.domain.search.ranking.scoring import (
+    ALTERNATIVE_WORTH,
+    COMPOUND_WORTH,
+    FIELDS,
+    FORM_WORTH,
+    PREFIX_WORTH,
+    TEXT_FIELDS,
+    field_weight,
+)
 from app.domain.search.text import query_words
+from app.domain.search.word_forms import root
 from tests.adapters.reference_engine.documents import sells
 from tests.adapters.reference_engine.evaluation import Evaluation
 from tests.adapters.reference_engine.matching import Matched
@@ -73,7 +82,10 @@ class Explainer:
         readings = {word, *(a + b for a, b in pairwise(self.answer.query.words) if word in (a, b))}
         if id in unit.scores and unit.own is None:
             readings |= set(completions(word, self.index.vocabulary)) if word == self.answer.query.words[-1] else set()
-        return [name for name in FIELDS if any(word in self.documents.fields[id][name] for word in readings)]
+        is_exact = word in self.answer.query.exact and word in unit.words
+        formed = {name for name in TEXT_FIELDS if not is_exact and self.documents.form_score(id, name, word)}
+        fields = self.documents.fields[id]
+        return [name for name in FIELDS if name in formed or any(word in fields[name] for word in readings)]
 
     def _parts(self, id: str, score: float) -> tuple[ScorePart, ...]:
         """What the score is made of, scaled to its sum: what counts for all words scales each part."""
@@ -111,6 +123,16 @@ class Explainer:
 
     def _reading_parts(self, id: str, kind: str, words: tuple[str, ...], worth: float) -> Iterator[ScorePart]:
         for word in words:
-            for name in FIELDS:
-                if score := worth * field_weight(name) * self.documents.field_score(id, name, word):
-                    yield ScorePart(kind, name, (word,), score)
+            own = [(kind, name, (word,), self.documents.field_score(id, name, word)) for name in FIELDS]
+            formed = list(self._form_parts(id, kind, word))
+            chosen = max(own, formed, key=lambda parts: sum(field_weight(name) * part for _, name, _, part in parts))
+            for as_kind, name, found, score in chosen:
+                if score:
+                    yield ScorePart(as_kind, name, found, worth * field_weight(name) * score)
+
+    def _form_parts(self, id: str, kind: str, word: str) -> Iterator[tuple[str, str, tuple[str, ...], float]]:
+        for name in TEXT_FIELDS:
+            words = self.documents.fields[id][name]
+            forms = tuple(sorted(form for form in words if root(form) == root(word) is not None))
+            is_other = kind == "word" and forms != (word,)
+            yield "form" if is_other else kind, name, forms, FORM_WORTH * self.documents.form_score(id, name, word)

@@ -118,9 +118,10 @@ class Index:
         counts = {id: sum(id in scores for scores in required) for id in self.documents.by_id if id in self._allowed}
         return {id: number for id, number in counts.items() if number}
 
-    def matches(self, words: Sequence[str]) -> list[Scores]:
-        """What each word matches; two neighbouring words written as one in a text count for each of the two."""
-        matches = [self.documents.word(word) for word in words]
+    def matches(self, words: Sequence[str], exact: frozenset[str] = frozenset()) -> list[Scores]:
+        """What each word matches, with its other forms unless it is among `exact`; two neighbouring words written as
+        one in a text count for each of the two."""
+        matches = [self.documents.word(word) if word in exact else self.documents.with_forms(word) for word in words]
         for place, (first, second) in enumerate(pairwise(words)):
             written = {
                 id: score
@@ -132,14 +133,14 @@ class Index:
         return matches
 
     def _begun(self, query: Query, last: Scores | None) -> list[Scores]:
-        matches = self.matches(query.words)
+        matches = self.matches(query.words, query.exact)
         return [*matches[:-1], last] if last is not None else matches
 
     def _plain(self, query: Query, last: Scores | None) -> list[Matched]:
         return [Matched((word,), scores) for word, scores in zip(query.words, self._begun(query, last), strict=True)]
 
     def _units(self, query: Query, last: Scores | None, *, apart: bool) -> list[Matched]:
-        matches, begun = self.matches(query.words), self._begun(query, last)
+        matches, begun = self.matches(query.words, query.exact), self._begun(query, last)
         units = []
         for unit in query.units(apart=apart):
             run = slice(unit.place, unit.place + len(unit.words))
@@ -166,7 +167,7 @@ class Index:
 
     def _unfinished(self, query: Query) -> Scores | None:
         """What the last word matches as the beginning of longer ones; None where that is no more."""
-        match, beginning = self.matches(query.words)[-1], query.words[-1]
+        match, beginning = self.matches(query.words, query.exact)[-1], query.words[-1]
         words = completions(beginning, self.vocabulary, is_typing=self._request.is_typing)
         longer = [(self.documents.word(word), PREFIX_WORTH) for word in words]
         found = _best([(match, 1.0), (self.documents.word(beginning), 1.0), *longer])

@@ -121,6 +121,16 @@ def test_a_word_of_the_language_that_no_product_has_is_left_as_it_is(mia: Mercha
     assert (corrected["found"], corrected["correctedTo"], corrected["didYouMean"]) == (1, "tent", None)
 
 
+def test_the_form_of_a_word_that_counted_is_named(mia: Merchandiser) -> None:
+    product = explain(mia, q="ridged", product="T-1")["product"]
+    assert (product["rank"], product["missingWords"]) == (1, [])
+    assert [(part["kind"], part["field"], part["words"]) for part in product["parts"]] == [("form", "name", ["ridge"])]
+    page = mia.pages.client.get(f"{TEST}?q=ridged&product=T-1", base_url=mia.pages.base).text
+    assert "“ridge” in the name, another form of the word" in page
+    plain = mia.pages.client.get(f"{TEST}?q=ridge&product=T-1", base_url=mia.pages.base).text
+    assert "“ridge” in the name" in plain and "another form" not in plain
+
+
 def test_a_product_that_is_not_there_and_one_that_is_hidden_are_told_apart(mia: Merchandiser) -> None:
     absent = explain(mia, q="stove", product="X-9")
     assert absent["product"]["inCatalogue"] is False

@@ -34,6 +34,14 @@ def test_without_words_search_offers_the_categories(get: Get):
     assert 'href="/c/camping"' in page
 
 
+def test_another_form_of_a_word_is_found_and_is_no_slip(get: Get):
+    page = get("/search?q=tented").text
+    assert "<h1>Results for “tented”</h1>" in page and "No results" not in page and "Did you mean" not in page
+    shown = re.search(r"<strong>(\d+)</strong> products", get("/search?q=tent").text)
+    assert shown and shown[0] in page
+    assert '<a href="/pages/delivery">Delivery in the rain</a>' in get("/search?q=raining").text
+
+
 def test_a_slip_is_corrected_and_said_so(get: Get):
     page = get("/search?q=mgu").text
     assert "No results for “mgu”. Showing results for “mug”." in page

@@ -9,6 +9,7 @@ from app.domain.merchandising.shop import ContentLink, content_link
 from app.domain.search.engine import IndexName, Searching, SearchRequest, SearchResult, SearchUnavailable
 from app.domain.search.index.documents import content_search_is_on
 from app.domain.search.text import LINKING_WORDS, query_words, words
+from app.domain.search.word_forms import root
 
 CONTENT_SHOWN = 5
 
@@ -79,9 +80,12 @@ def sorted_by_title(links: Iterable[ContentLink], searched: str) -> ContentHits:
 
 
 def has_words(title: str, searched: str) -> bool:
-    """Whether a title has all words of a search, linking words aside; the last may be the beginning of one."""
+    """Whether a title has all words of a search or other forms of them, linking words aside; the last may be the
+    beginning of one."""
     in_title, typed = words(title), query_words(searched)
+    roots = {root(word) for word in in_title} - {None}
     needed = [word for word in typed if word not in LINKING_WORDS] or list(typed)
     return bool(needed) and all(
-        word in in_title or (word == typed[-1] and any(one.startswith(word) for one in in_title)) for word in needed
+        word in in_title or root(word) in roots or (word == typed[-1] and any(one.startswith(word) for one in in_title))
+        for word in needed
     )

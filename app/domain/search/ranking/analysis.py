@@ -10,9 +10,9 @@ from app.domain.search.engine import IndexDocument
 from app.domain.search.ranking.scoring import TEXT_FIELDS
 from app.domain.search.text import code, parts, words
 
-# The version of the analysis. Raise it with every change, here or in app/domain/search/text.py, of the words that a
-# text gives: indexes of another version are rebuilt.
-ANALYSIS = 2
+# The version of the analysis. Raise it with every change, here, in app/domain/search/text.py or in word_forms.py beside
+# it, of the words that a text gives and of their roots: indexes of another version are rebuilt.
+ANALYSIS = 3
 
 Word = TypeVar("Word")
 # By field, how much each document that has a word there counts: a name says more about what the shop sells than a
@@ -103,5 +103,5 @@ class Vocabulary(Protocol):
         ...
 
     def documents_with(self, words: Sequence[str]) -> int:
-        """Return how many live documents have all of the words, in any field."""
+        """Return how many live documents have all of the words or other forms of them, in any field."""
         ...

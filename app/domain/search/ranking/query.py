@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from app.domain.search.engine import Alternatives, SearchRequest
 from app.domain.search.ranking.analysis import Vocabulary
-from app.domain.search.text import LINKING_WORDS, query_words
+from app.domain.search.text import LINKING_WORDS, query_words, quoted_words
 
 ENOUGH = 12  # With fewer results the last word may be unfinished, and one more of the words may be missing.
 FEW = 4  # Fewer results with all the words than these are followed by results that lack some.
@@ -31,23 +31,25 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The words, the alternatives to runs of them, and which words need not match."""
+    """The words, the alternatives to runs of them, which words need not match, and which have no other forms, since
+    they were typed in quotes."""
 
     words: tuple[str, ...]
     alternatives: tuple[Alternatives, ...] = ()
     optional: frozenset[str] = LINKING_WORDS
+    exact: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, request: SearchRequest) -> Query:
-        words = query_words(request.words)
+        words, exact = query_words(request.words), quoted_words(request.words)
         if not request.alternatives and not request.optional:
-            return cls(words)
+            return cls(words, exact=exact)
         within = tuple(run for run in request.alternatives if run.place + run.length <= len(words))
-        return cls(words, within, LINKING_WORDS | request.optional)
+        return cls(words, within, LINKING_WORDS | request.optional, exact)
 
     def respelled(self, words: tuple[str, ...]) -> Query:
         """Return the query with other words. Their alternatives are not known here."""
-        return Query(words, optional=self.optional)
+        return Query(words, optional=self.optional, exact=self.exact)
 
     @property
     def may_relax(self) -> bool:

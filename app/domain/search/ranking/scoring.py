@@ -28,6 +28,7 @@ Amount = Any  # A number, or an array of numbers.
 # Fields of exact words, scored by how rare a word is alone: whole codes, neighbours written as one, parts of codes.
 EXACT_FIELDS: Mapping[str, float] = MappingProxyType({"codes": 8.0, "pairs": 4.0, "parts": 1.0})
 K1 = 1.6  # Of BM25: how soon more of the same word in a field adds little.
+FORM_WORTH = 0.5  # Another form of a word: hiking in place of hike.
 PREFIX_WORTH = 0.4  # A longer word in place of its beginning.
 ALTERNATIVE_WORTH = 0.8  # An alternative in place of the words that it stands for.
 COMPOUND_WORTH = 0.5  # Two words written as one, in place of each of the two.

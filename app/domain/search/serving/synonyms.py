@@ -3,7 +3,6 @@ of a synonym's fields, by which forms, tables, bundles, history and tools read a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -13,7 +12,8 @@ from typing import Annotated, Any, ClassVar
 from zoneinfo import ZoneInfo
 
 from app.domain.search.engine import Alternatives
-from app.domain.search.text import MAX_CHARACTERS, query_words, stem, tokens
+from app.domain.search.text import MAX_CHARACTERS, query_words, quoted_words, stem, tokens
+from app.domain.search.word_forms import root
 from app.domain.shared.record_fields import (
     Cells,
     ChoiceField,
@@ -29,7 +29,6 @@ MOST_WORDS = 20  # Of a group, its root aside (contracts: Synonyms).
 LONGEST_WORD = 200
 SEPARATORS = (",", ";")  # Lists of words are written with these.
 MOST_ANSWERS = 120  # Alternatives of one search in all, so that 16 words in groups of 20 do not take long.
-_QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 
 Run = tuple[str, ...]
 
@@ -164,19 +163,23 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class SynonymSet:
-    """The synonym groups of a site, by the words as they are indexed."""
+    """The synonym groups of a site, by the words as they are indexed, and by the roots of these: a group that has no
+    form of its own for what was typed answers for another form."""
 
     groups: tuple[SynonymGroup, ...] = ()
     _entries: Mapping[Run, tuple[_Entry, ...]] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    _by_roots: Mapping[Run, tuple[_Entry, ...]] = field(default_factory=lambda: MappingProxyType({}), repr=False)
 
     @classmethod
     def of(cls, groups: Iterable[SynonymGroup]) -> SynonymSet:
         groups = tuple(groups)
         entries: dict[Run, tuple[_Entry, ...]] = {}
+        by_roots: dict[Run, tuple[_Entry, ...]] = {}
         for group in groups:
             for run, entry in _entries_of(group):
                 entries[run] = (*entries.get(run, ()), entry)
-        return cls(groups, MappingProxyType(entries))
+                by_roots[_roots(run)] = (*by_roots.get(_roots(run), ()), entry)
+        return cls(groups, MappingProxyType(entries), MappingProxyType(by_roots))
 
     def with_group(self, group: SynonymGroup) -> SynonymSet:
         """Return the synonyms as if the group were saved, in the place of the one of its id."""
@@ -192,14 +195,15 @@ class SynonymSet:
         if not self._entries:
             return Expansion()
         searched = query_words(words)
-        free = _unquoted(words, searched)
+        quoted = quoted_words(words)
+        free = [word not in quoted for word in searched]
         found = sorted(self._found(searched, free))
         each = MOST_ANSWERS // max(len(found), 1)
         written = {stem(token): token for token in reversed(tokens(words[:MAX_CHARACTERS]))}
         alternatives = []
         applied: list[AppliedSynonym] = []
         for place, run in found:
-            entries = self._entries[run]
+            entries = self._entries_for(run)
             answers = dict.fromkeys(map(query_words, chain.from_iterable(entry.others for entry in entries)))
             alternatives.append(Alternatives(place, len(run), tuple(answers)[:each]))
             typed = " ".join(written[word] for word in run)
@@ -211,9 +215,16 @@ class SynonymSet:
         for length in range(min(MOST_TOKENS, len(searched)), 0, -1):
             for place in range(len(searched) - length + 1):
                 run = searched[place : place + length]
-                if run in self._entries and all(free[place : place + length]):
+                if self._entries_for(run) and all(free[place : place + length]):
                     free[place : place + length] = [False] * length
                     yield place, run
+
+    def _entries_for(self, run: Run) -> tuple[_Entry, ...]:
+        return self._entries.get(run) or self._by_roots.get(_roots(run), ())
+
+
+def _roots(run: Run) -> Run:
+    return tuple(root(word) or word for word in run)
 
 
 def _entries_of(group: SynonymGroup) -> Iterator[tuple[Run, _Entry]]:
@@ -226,9 +237,3 @@ def _entries_of(group: SynonymGroup) -> Iterator[tuple[Run, _Entry]]:
         different = tuple(other for other in others if query_words(other) not in ((), run))
         if run and len(run) <= MOST_TOKENS and different:
             yield run, _Entry(group, different)
-
-
-def _unquoted(words: str, searched: Run) -> list[bool]:
-    """Return, for each of the words, whether it never stands in quotes. A quote that is not closed quotes nothing."""
-    quoted = {stem(token) for part in _QUOTED.findall(words[:MAX_CHARACTERS]) for token in tokens(part)}
-    return [word not in quoted for word in searched]

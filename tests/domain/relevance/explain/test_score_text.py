@@ -13,6 +13,7 @@ from app.domain.search.ranking.scoring import points_by_meaning
     ("part", "sentence"),
     [
         (ScorePart("word", "name", ("rain",), 3), "“rain” in the name"),
+        (ScorePart("form", "terms", ("hiking",), 3), "“hiking” in the search terms, another form of the word"),
         (ScorePart("beginning", "name", ("hatchet",), 3), "“hatchet” in the name, as a longer word"),
         (ScorePart("level", None, (), 3), "the best results are mostly of its kind of product"),
         (ScorePart("level_name", None, (), 3), "the words name its kind of product"),

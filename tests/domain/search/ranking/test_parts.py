@@ -15,6 +15,10 @@ def scores(of_words: Mapping[tuple[str, str], float]) -> FieldScore:
     return lambda field, word: of_words.get((field, word), 0.0)
 
 
+def no_forms(_field: str, _word: str) -> tuple[float, tuple[str, ...]]:
+    return 0.0, ()
+
+
 def test_a_unit_is_read_as_its_words_then_as_others_and_the_last_word_as_a_beginning() -> None:
     found = list(readings(("ban",), [("sticky", "tape")], ("red", "ban"), lambda word: [f"{word}d", f"{word}dage"]))
     assert [(each.kind, each.words) for each in found] == [
@@ -39,16 +43,16 @@ def test_the_reading_that_comes_nearest_counts_and_none_after_one_that_is_right(
     name = field_weight("name")
     field_score = scores({("name", "tent"): 2.0, ("name", "shelter"): 3.0})
     ways = [Reading("word", ("tent",), 1.0), Reading("alternative", ("shelter",), 1.0)]
-    (nearest,) = unit_parts(3.0 * name, ways, field_score)
+    (nearest,) = unit_parts(3.0 * name, ways, field_score, no_forms)
     assert (nearest.kind, nearest.field, nearest.words, nearest.worth) == (
         "alternative",
         "name",
         ("shelter",),
         3 * name,
     )
-    (first,) = unit_parts(2.0 * name, iter(ways), field_score)
+    (first,) = unit_parts(2.0 * name, iter(ways), field_score, no_forms)
     assert first.kind == "word"
-    assert unit_parts(0.0, ways, field_score) == []
+    assert unit_parts(0.0, ways, field_score, no_forms) == []
 
 
 def test_words_side_by_side_and_a_code_are_bonuses() -> None:
