@@ -345,7 +345,7 @@ def test_what_is_searched_again_is_neither_compared_nor_ranked_again(folder: Pat
         before = len(view._recent)
         meaning = meaning_of(view, Meanings(made, QueryVectors(made), LONG), words, [words], SearchRequest())
         assert meaning is not None
-        meaning.fusion(docs, scores, np.zeros(3, np.intp))
+        meaning.unite(docs, scores, None, np.zeros(3, np.intp), None)
         assert (len(view._recent) == before) is is_cached
-    other = meaning.fusion(docs, scores[::-1].copy(), np.zeros(3, np.intp))
-    assert other.scores.tolist() != meaning.fusion(docs, scores, np.zeros(3, np.intp)).scores.tolist()
+    other = meaning.unite(docs, scores[::-1].copy(), None, np.zeros(3, np.intp), None)
+    assert other.points.tolist() != meaning.unite(docs, scores, None, np.zeros(3, np.intp), None).points.tolist()

@@ -103,6 +103,7 @@ class _ServedSearch:
             found.placed,
             known.parts if known else (),
             known.rank if known else None,
+            found.by_meaning_alone,
         )
 
     def explain(self, request: SearchRequest, product_id: int) -> Explanation:
@@ -162,6 +163,7 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
         explanation,
         found=result.total,
         full=result.full_matches,
+        by_meaning_alone=result.by_meaning_alone,
         hits=tuple(
             _scored_hit(position, hit, search.score_of(hit, would)) for position, hit in enumerate(result.hits, start=1)
         ),

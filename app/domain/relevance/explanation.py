@@ -77,8 +77,9 @@ class EngineHealth:
 
 @dataclass(frozen=True, slots=True)
 class ScoreExplanation:
-    """Explanation of a product's rank. `parts` sum up to `score`; `placed` is `pinned`, `boosted` or `buried`. `would`
-    are the parts that learning would add, were it served, and `would_rank` where the product would stand."""
+    """Explanation of a product's rank. `parts` sum up to `score`; `placed` is `pinned`, `boosted` or `buried`.
+    `by_meaning_alone`: the words do not find it. `would` are the parts that learning would add, were it served, and
+    `would_rank` where the product would stand."""
 
     score: float | None = None
     parts: tuple[ScorePart, ...] = ()
@@ -87,6 +88,7 @@ class ScoreExplanation:
     placed: str | None = None
     would: tuple[ScorePart, ...] = ()
     would_rank: int | None = None
+    by_meaning_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +145,9 @@ class SearchExplanation:
     """The explanation of a search. `optional` are the tokens that a product may lack. `zone` is the shop's time zone.
     `found` is None where the engine does not answer or no words were given. `inactive_rule` is a rule for exactly these
     words that does not apply at the requested moment. `unknown` are words that no product has; `corrected` is the
-    spelling that is searched instead. `full` counts the results that have all words. `content` are the pages and
-    collections that shoppers see beside the results; `similar` are the products that follow them by meaning alone, with
+    spelling that is searched instead. `full` counts the results that have all words, `by_meaning_alone` those that the
+    words do not find. `content` are the pages and
+    collections that shoppers see beside the results; `similar` are products near in meaning that follow them, with
     cosines as scores. `is_behind`: a saved synonym or rule is not served yet. `page_size` is how many products a page
     of the shop shows."""
 
@@ -162,6 +165,7 @@ class SearchExplanation:
     banner: Banner | None = None
     found: int | None = None
     full: int | None = None
+    by_meaning_alone: int = 0
     hits: tuple[ScoredHit, ...] = ()
     content: ContentHits = NO_CONTENT
     similar: tuple[ScoredHit, ...] = ()
@@ -275,6 +279,7 @@ def explanation_json(explanation: SearchExplanation) -> dict[str, Any]:
         "rule": _rule_json(explanation.rule) if explanation.rule else None,
         "redirect": explanation.redirect,
         "found": explanation.found,
+        "foundByMeaningAlone": explanation.by_meaning_alone,
         "correctedTo": explanation.corrected,
         "products": [_hit_json(hit) for hit in explanation.hits],
         "content": [
@@ -345,6 +350,7 @@ def _why_json(why: ScoreExplanation) -> dict[str, Any]:
         "placed": why.placed,
         "matches": [{"field": match.field, "words": list(match.words)} for match in why.matches],
         "missingWords": list(why.missing),
+        "byMeaningAlone": why.by_meaning_alone,
         "wouldRank": why.would_rank,
         "wouldAdd": [_part_json(part) for part in why.would],
     }

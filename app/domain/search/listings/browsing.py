@@ -185,12 +185,13 @@ def search_listing(
     *,
     planned: Plan | None = None,
     known_meaning: bool = False,
+    patient: bool = False,
 ) -> SearchPage:
     """Return a page of the products that a search finds by the serving configuration, the first page with the pages and
     collections beside them where the site wants that. Where one of those answers the words, no other spelling is
     searched for products, on any page. `planned` is the plan of the words, where the caller has made it; a redirect is
-    part of it and not followed. `known_meaning` as in SearchRequest. Raises NotFound past the last page and
-    SearchUnavailable."""
+    part of it and not followed. `known_meaning` and `patient` as in SearchRequest. Raises NotFound past the last page
+    and SearchUnavailable."""
     if planned is None:
         planned = plan(request.words, served, now)
     if request.words_alone:
@@ -206,6 +207,7 @@ def search_listing(
         correct=not content.answer(request.words),
         similar_below=page_size,
         known_meaning=known_meaning,
+        patient=patient,
     )
     result = search_products(engine, shop.site_id, search, planned, served.stop_words).result
     listing = _listing_of(shop, request, filters, result, ListingLinks(request.path))

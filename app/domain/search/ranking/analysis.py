@@ -12,7 +12,7 @@ from app.domain.search.text import code, parts, words
 
 # The version of the analysis. Raise it with every change, here or in app/domain/search/text.py, of the words that a
 # text gives: indexes of another version are rebuilt.
-ANALYSIS = 2
+ANALYSIS = 3
 
 Word = TypeVar("Word")
 # By field, how much each document that has a word there counts: a name says more about what the shop sells than a
