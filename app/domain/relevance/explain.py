@@ -175,7 +175,7 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
         corrected=result.suggestion if result.corrected else None,
         relaxed=result.relaxed,
         unknown=_unknown_words(search, explanation.tokens)
-        if result.corrected or result.relaxed or not result.total
+        if result.corrected or result.relaxed or result.total == result.by_meaning_alone
         else (),
         suggested=tuple(_applying_suggestions(search)),
         product=product,
