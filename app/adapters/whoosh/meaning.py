@@ -38,6 +38,8 @@ from app.domain.search.sentence_model import (
 )
 
 COMPARED = 16_384  # Documents whose cosine is computed where the nearest of more are wanted: see vectors.py.
+# The same where the nearest of all are: enough for a hundred, and of 100,000 so many that they are read in long runs.
+COMPARED_OF_ALL = 8_192
 TIER = np.float32(BEST_BY_WORDS + BEST_BY_MEANING + 1)
 NO_VECTOR = np.uint16(np.iinfo(np.uint16).max)
 CHUNK = 1024  # Rows that are widened at a time, so that they stay in the processor's cache.
@@ -79,7 +81,7 @@ class Meaning:
 
     def _rank(self, docs: Docs, scores: Scores) -> tuple[Scores, Scores]:
         """Return (points by words and by meaning, those by meaning)."""
-        nearest, cosines = self._nearest(docs, NEAREST)
+        nearest, cosines = self._nearest(docs, NEAREST, COMPARED)
         near = np.zeros(len(docs), np.float32)
         near[nearest] = points_by_meaning(_ranks(cosines))
         return points_by_words(_ranks_by_words(scores)).astype(np.float32) + near, near
@@ -100,7 +102,7 @@ class Meaning:
 
         def found() -> tuple[Docs, Docs]:
             docs = np.arange(self.view.size) if in_scope is None else in_scope
-            nearest, cosines = self._nearest(docs, NEAREST_OF_ALL)
+            nearest, cosines = self._nearest(docs, NEAREST_OF_ALL, COMPARED_OF_ALL)
             near = cosines >= least
             return docs[nearest[near]], _ranks(cosines[near])
 
@@ -108,11 +110,12 @@ class Meaning:
         key = "nearest", self.model.name, self.text, least, scope
         return self.view.recent(key, found, lambda parts: parts[0].nbytes + parts[1].nbytes)
 
-    def _nearest(self, docs: Docs, most: int) -> tuple[Docs, Scores]:
-        """Return (the places among `docs` of the nearest, rising, their cosines)."""
-        if len(docs) <= COMPARED:
+    def _nearest(self, docs: Docs, most: int, compared: int) -> tuple[Docs, Scores]:
+        """Return (the places among `docs` of the nearest, rising, their cosines); of more than `compared` those whose
+        signs differ least are compared."""
+        if len(docs) <= compared:
             return _nearest_places(self.cosines(docs), most)
-        likely = least_differing(self._differing()[docs], COMPARED)
+        likely = least_differing(self._differing()[docs], compared)
         nearest, cosines = _nearest_places(self.cosines(docs[likely]), most)
         return likely[nearest], cosines
 
