@@ -51,31 +51,34 @@ sitemap_group = AppGroup("sitemap", help="The sitemaps that search engines read.
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Products to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--batch", is_flag=True, help="Read a query a line from standard input, print one JSON object a line.")
+@click.option("--wait-for-meaning", "waits", is_flag=True, help="Wait for the sentence model, however long it takes.")
 @with_appcontext
 @reports_refusals
-def search_command(words: tuple[str, ...], host: str | None, limit: int, as_json: bool, batch: bool) -> None:
+def search_command(
+    words: tuple[str, ...], host: str | None, limit: int, as_json: bool, batch: bool, waits: bool
+) -> None:
     """What the shop would show for WORDS: SKU, name and score of the first products."""
     shop = read_shop(chosen_site(host).id)
     if batch:
-        _print_batch(shop, sys.stdin, limit)
+        _print_batch(shop, sys.stdin, limit, waits=waits)
         return
     query = " ".join(words)
-    page = _search_shop(shop, query, limit)
+    page = _search_shop(shop, query, limit, waits=waits)
     if as_json:
         click.echo(json.dumps(_full_view(query, page), ensure_ascii=False))
     else:
         _print_page(query, page)
 
 
-def _search_shop(shop: Shop, query: str, limit: int) -> SearchPage:
+def _search_shop(shop: Shop, query: str, limit: int, *, waits: bool) -> SearchPage:
     request = replace(read_request(shop, SEARCH_PATH, [("q", query)]), page_size=limit)
-    return search_listing(search_engine(), shop, request, served(shop.site_id), clock().now())
+    return search_listing(search_engine(), shop, request, served(shop.site_id), clock().now(), patient=waits)
 
 
-def _print_batch(shop: Shop, lines: Iterable[str], limit: int) -> None:
+def _print_batch(shop: Shop, lines: Iterable[str], limit: int, *, waits: bool) -> None:
     for line in lines:
         query = line.rstrip("\r\n")
-        result = _search_shop(shop, query, limit).listing.result
+        result = _search_shop(shop, query, limit, waits=waits).listing.result
         skus = [hit.card["sku"] for hit in result.hits]
         click.echo(json.dumps({"query": query, "total": result.total, "skus": skus}, ensure_ascii=False))
 
@@ -88,6 +91,7 @@ def _full_view(query: str, page: SearchPage) -> dict[str, object]:
         "suggestion": result.suggestion,
         "corrected": result.corrected,
         "relaxed": result.relaxed,
+        "byMeaningAlone": result.by_meaning_alone,
         "products": [
             {"sku": hit.card["sku"], "name": hit.card["name"], "score": round(hit.score, 4)} for hit in result.hits
         ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -63,6 +64,7 @@ ABSENT_WORDS = (
     "cheep",
 )
 COLOURS, BRANDS = ("Red", "Blue", "Green", "Black"), ("Acme", "Bolt", "Crag")
+MEANINGS = {"laptop": "notebook", "lap": "note", "bag": "sleeve", "wine": "glass", "cable": "table"}
 MOST = 20  # Documents; beyond them, which names a spelling is taken from depends on the order of equal scores.
 
 
@@ -320,12 +322,45 @@ def test_a_document_is_explained_alike(made: Made, seed: int) -> None:
                 assert sum(part.worth for part in why.parts) == pytest.approx(hit.score, rel=1e-4)
 
 
-@pytest.mark.parametrize("seed", (0, 1, 3, 4, 5, 6))
+def listed(engine: SearchEngine, query: SearchRequest, size: int) -> list[str]:
+    """Return the ids of all pages, one after the other."""
+    ids: list[str] = []
+    for page in range(1, 2 * MOST):
+        hits = engine.search(SITE, PRODUCTS, replace(query, page=page, per_page=size)).hits
+        ids += [hit.id for hit in hits]
+        if not hits:
+            break
+    return ids
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(seed=st.integers(0, 1 << 32))
+def test_with_meaning_counts_and_pages_speak_of_the_same_products(seed: int) -> None:
+    chance, model = random.Random(seed), WordSums(MEANINGS)
+    made = {each.id: each for each in catalogue(chance)}
+    with tempfile.TemporaryDirectory() as directory:
+        engine = WhooshEngine(Path(directory), model, wait=60)
+        rebuild(engine, list(made.values()))
+        for query in (replace(request(chance), by_meaning=True, is_typing=False) for _ in range(REQUESTS)):
+            result, ids = engine.search(SITE, PRODUCTS, query), listed(engine, query, chance.randint(1, 6))
+            assert len(set(ids)) == len(ids) == result.total
+            assert (result.full_matches or 0) + result.by_meaning_alone <= result.total
+            plain = replace(query, by_meaning=False)
+            assert set(ids) >= set(listed(engine, plain, MOST))
+            assert result.full_matches == engine.search(SITE, PRODUCTS, plain).full_matches
+            for name in query.facets:
+                others = tuple(each for each in query.filters if each.name != name)
+                among = listed(engine, replace(query, filters=others), MOST)
+                counted = Counter(value for id in among for value in set(made[id].values.get(name, ())))
+                assert dict(result.facets[name]) == counted
+
+
+@pytest.mark.parametrize("seed", range(6))
 def test_on_a_cluster_meaning_counts_as_much(opensearch_url: str, tmp_path: Path, seed: int) -> None:
     """Of fixed catalogues: where two texts lie nearly as far from a search, either may be the nearer one."""
-    chance, model = random.Random(seed), WordSums({"laptop": "notebook", "lap": "note", "bag": "sleeve"})
+    chance, model = random.Random(seed), WordSums(MEANINGS)
     documents, fused = [document(chance, number) for number in range(MOST)], 0
-    always = {"by_meaning": True, "similar_below": MOST, "sort": Sort.RELEVANCE, "is_typing": False}
+    always = {"by_meaning": True, "similar_below": MOST, "is_typing": False}
     with own_settings(opensearch_url) as settings:
         engine = engine_of(settings, tmp_path, model)
         both = engine, ReferenceEngine(model)

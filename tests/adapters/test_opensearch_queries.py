@@ -18,6 +18,7 @@ from app.adapters.opensearch.matches import NO_MATCH, Word, match_beginning, mat
 from app.adapters.opensearch.queries import (
     MOST_CLAUSES,
     Filters,
+    Unlike,
     clauses,
     demotions,
     order_of,
@@ -252,8 +253,8 @@ class TestOrder:
 
     def test_sold_out_products_are_last_within_those_that_have_all_the_words(self) -> None:
         request = SearchRequest(words="mug", ranking=RankingSettings(SoldOut.LAST))
-        first, *_ = order_of(request, ("P1",), by_score=True)
-        assert first["_script"]["script"]["params"] == {"full": ["P1"]}
+        first, *_ = order_of(request, Unlike(("P1",), lack=False), by_score=True)
+        assert first["_script"]["script"]["params"] == {"ids": ["P1"], "lack": False}
         assert order_of(request, None, by_score=True)[0] == {"is_sold": "desc"}
 
 

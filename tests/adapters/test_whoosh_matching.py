@@ -116,9 +116,11 @@ def test_when_very_few_products_have_all_words_others_follow(tmp_path: Path) -> 
     assert result.full_matches == 1
 
 
-def test_words_with_digits_are_not_watered_down(tmp_path: Path) -> None:
-    phones = [named(n, f"Phone {n} case") for n in range(10, 30)]
-    assert ids(shop(tmp_path, *phones), "phone 17") == ["P17"]
+def test_words_that_read_as_a_code_are_not_watered_down(tmp_path: Path) -> None:
+    phones = [named(n, f"Phone x{n} 4g case") for n in range(10, 30)]
+    assert ids(shop(tmp_path, *phones), "x17 4g") == ["P17"]
+    assert ids(shop(tmp_path, *phones), "phone x17")[0] == "P17"
+    assert len(ids(shop(tmp_path, *phones), "phone x17")) == 20
 
 
 def test_linking_words_need_not_match_but_count(tmp_path: Path) -> None:

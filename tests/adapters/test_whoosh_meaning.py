@@ -21,7 +21,7 @@ from app.domain.search.engine import Delete, EngineState, IndexDocument, SearchR
 from app.domain.search.ranking.scoring import RANKED
 from app.domain.search.sentence_model import Meanings, QueryVectors, SentenceModelUnavailable, Vectors
 from tests.adapters.whoosh_catalogue import generation_directory
-from tests.contracts.meaning_contract import THINGS, answer, ids, model, similar, thing
+from tests.contracts.meaning_contract import THINGS, answer, ids, model, thing
 from tests.contracts.search_engine_contract import PRODUCTS, SITE, apply, rebuild
 from tests.fakes.sentence_model import WordSums
 
@@ -53,7 +53,7 @@ def test_a_rebuild_embeds_only_what_changed(folder: Path):
     assert newly_embedded(made) == [document.name for document in THINGS]
     rebuild(engine, [*THINGS[:-1], thing(5, "Kettle"), thing(6, "Couch")])
     assert newly_embedded(made) == ["Kettle"]
-    assert set(similar(answer(engine, "furniture", correct=False))) == {"T3", "T4", "T6"}
+    assert set(ids(answer(engine, "furniture", correct=False))) == {"T3", "T4", "T6"}
 
 
 def abandoned(engine: WhooshEngine, documents: Sequence[IndexDocument]) -> None:
@@ -120,7 +120,7 @@ def test_a_change_of_anything_but_the_text_embeds_nothing(folder: Path):
     newly_embedded(made)
     apply(engine, Upsert(thing(3, "Couch", colour="Green")), Delete("T4"))
     assert newly_embedded(made) == []
-    assert similar(answer(engine, "furniture", correct=False)) == ["T3"]
+    assert ids(answer(engine, "furniture", correct=False)) == ["T3"]
 
 
 def test_what_was_indexed_without_a_vector_gets_one_when_it_is_saved_again(folder: Path):
@@ -137,7 +137,7 @@ def test_what_was_indexed_without_a_vector_gets_one_when_it_is_saved_again(folde
 def test_changes_saved_during_a_rebuild_are_embedded_with_it(folder: Path):
     engine, _ = with_model(folder)
     rebuild(engine, THINGS, [Upsert(thing(7, "Settee"))])
-    assert set(similar(answer(engine, "furniture", correct=False))) == {"T3", "T4", "T7"}
+    assert set(ids(answer(engine, "furniture", correct=False))) == {"T3", "T4", "T7"}
 
 
 def test_merged_segments_keep_their_vectors(folder: Path):
@@ -147,7 +147,7 @@ def test_merged_segments_keep_their_vectors(folder: Path):
         apply(engine, Upsert(thing(number, f"Couch number{number} sofa sofa sofa sofa")))
     assert len(segments_of(engine)) < 10
     assert len(made.embedded) == len(THINGS) + 20
-    assert len(similar(answer(engine, "furniture", correct=False))) == 12
+    assert answer(engine, "furniture", correct=False).total == 22
     assert not engine.status(SITE, PRODUCTS).lacks_vectors
 
 
@@ -176,7 +176,7 @@ def test_an_index_from_before_the_model_answers_by_words_until_it_is_rebuilt(fol
     apply(engine, Upsert(thing(6, "Couch")))
     assert engine.status(SITE, PRODUCTS).lacks_vectors
     assert ids(answer(engine, "computer")) == ["T1", "T2"]
-    assert answer(engine, "furniture", correct=False).similar == ()
+    assert answer(engine, "furniture", correct=False).total == 0
     rebuild(engine, THINGS)
     assert not engine.status(SITE, PRODUCTS).lacks_vectors
     assert ids(answer(engine, "computer")) == ["T2", "T1"]
@@ -189,7 +189,7 @@ def test_vectors_of_another_model_are_never_compared(folder: Path):
     rebuild(with_model(folder)[0], THINGS)
     engine, made = with_model(folder, Other())
     assert engine.status(SITE, PRODUCTS).lacks_vectors
-    assert answer(engine, "couch").similar == ()
+    assert answer(engine, "couch").by_meaning_alone == 0
     rebuild(engine, THINGS)
     assert set(newly_embedded(made)) == {"couch", *(document.name for document in THINGS)}
 
@@ -209,7 +209,7 @@ class Unusable(WordSums):
 def test_a_change_of_anything_but_the_text_does_not_even_load_the_model(folder: Path):
     rebuild(with_model(folder)[0], THINGS)
     apply(WhooshEngine(folder, Unusable()), Upsert(thing(3, "Couch", colour="Green")))
-    assert set(similar(answer(with_model(folder)[0], "furniture", correct=False))) == {"T3", "T4"}
+    assert set(ids(answer(with_model(folder)[0], "furniture", correct=False))) == {"T3", "T4"}
 
 
 @pytest.mark.parametrize("fault", [SentenceModelUnavailable("Damaged."), OSError("Too many open files"), MemoryError()])
@@ -345,7 +345,7 @@ def test_what_is_searched_again_is_neither_compared_nor_ranked_again(folder: Pat
         before = len(view._recent)
         meaning = meaning_of(view, Meanings(made, QueryVectors(made), LONG), words, [words], SearchRequest())
         assert meaning is not None
-        meaning.fusion(docs, scores, np.zeros(3, np.intp))
+        meaning.unite(docs, scores, None, np.zeros(3, np.intp), None)
         assert (len(view._recent) == before) is is_cached
-    other = meaning.fusion(docs, scores[::-1].copy(), np.zeros(3, np.intp))
-    assert other.scores.tolist() != meaning.fusion(docs, scores, np.zeros(3, np.intp)).scores.tolist()
+    other = meaning.unite(docs, scores[::-1].copy(), None, np.zeros(3, np.intp), None)
+    assert other.points.tolist() != meaning.unite(docs, scores, None, np.zeros(3, np.intp), None).points.tolist()

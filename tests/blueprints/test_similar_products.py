@@ -1,4 +1,4 @@
-"""What lies near a search in meaning, as shoppers and merchandisers see it, beside the few results of the words."""
+"""What lies near a search in meaning, as shoppers and merchandisers see it: among the results, or beside them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from werkzeug.test import TestResponse
 
 from app.adapters.whoosh import WhooshEngine
 from app.blueprints.storefront.rate_limit import PER_MINUTE
-from app.domain.search.ranking.learning import examination
 from app.domain.search.sentence_model import Vectors
 from app.domain.search_statistics.models import SearchProductWeek, SearchWordDay
 from app.domain.sites.accounts import Role
@@ -33,6 +32,8 @@ from tests.fakes.sentence_model import WordSums
 from tests.page_client import PageClient
 from tests.snapshots import built
 
+NEAR = "These are near in meaning."
+
 
 class Drinking(WordSums):
     """All that has to do with drinking from something means the same."""
@@ -40,7 +41,7 @@ class Drinking(WordSums):
     name = "drinking"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        about = {"mug", "mugs", "goblet"}
+        about = {"mug", "mugs", "goblet", "cup"}
         return super().embed(["drink" if about.intersection(text.lower().split()) else text for text in texts])
 
 
@@ -68,9 +69,11 @@ def site_id(app: Flask, clock: StoppedClock) -> int:
     def build() -> int:
         site_id = small_shop.build()
         with transaction():
+            db.session.add(small_shop.product(site_id, 20, "tents", name="Moor cup", seo_name="cup-20"))
             site = db.session.get(Site, site_id)
             assert site is not None
             make_user(site, Role.MERCHANDISER, email="mia@shop.test")
+        small_shop.index(site_id)
         return site_id
 
     made = built(app, build, __name__)
@@ -85,41 +88,45 @@ def get(app: Flask, site_id: int) -> Callable[[str], TestResponse]:
     return lambda path: client.get(path, base_url="http://shop.test")
 
 
-def test_a_search_that_finds_nothing_shows_similar_products(get: Callable[[str], TestResponse]) -> None:
+def test_a_search_whose_words_find_nothing_shows_what_is_near_in_meaning(get: Callable[[str], TestResponse]) -> None:
     page = get("/search?q=goblet").text
-    assert "No results for “goblet”" in page
-    assert "<strong>0</strong> products" in page
-    similar = page.split("Similar products</h2>")[1].split("</section>")[0]
-    assert all(f'href="/p/{mug}"' in similar for mug in ("mug-10", "mug-11", "mug-12"))
-    assert "Check the spelling." in page
+    assert "Results for “goblet”" in page and "<strong>4</strong> products" in page
+    assert "No product has these words. These are near in meaning." in page
+    assert all(f'href="/p/{found}"' in page for found in ("mug-10", "mug-11", "mug-12", "cup-20"))
+    assert "Similar products</h2>" not in page and "Check the spelling." not in page
 
 
-def test_a_similar_product_that_is_opened_was_found_by_the_search_at_its_place(
+def test_what_a_filter_says_it_would_leave_is_what_it_leaves(get: Callable[[str], TestResponse]) -> None:
+    page = get("/search?q=goblet&manufacturer=Moor").text
+    assert "<strong>3</strong> products" in page
+    assert "/p/mug-10" in page and "/p/mug-11" not in page
+    cheapest = get("/search?q=goblet&sort=price-asc").text
+    assert re.findall(r'href="/p/([^"?]+)"', cheapest)[0] == "mug-10"
+
+
+def test_a_search_answered_by_meaning_alone_found_something_and_counts_places(
     app: Flask, site_id: int, get: Callable[[str], TestResponse]
 ) -> None:
-    similar = get("/search?q=goblet").text.split("Similar products</h2>")[1].split("</section>")[0]
-    last = re.findall(r'href="(/p/[^"]*)"', similar)[-1]
     with app.app_context(), transaction():
         change_settings(site_id, {"search-learning": "shadow"})
     for number in range(5):
         client = app.test_client()
         client.environ_base |= {"REMOTE_ADDR": f"192.0.2.{number + 10}", "HTTP_USER_AGENT": BROWSER}
         client.get("/search?q=goblet", base_url="http://shop.test")
-        client.get(last, base_url="http://shop.test", headers={"Referer": "http://shop.test/search?q=goblet"})
+        client.get("/p/mug-12", base_url="http://shop.test", headers={"Referer": "http://shop.test/search?q=goblet"})
     with app.app_context():
         drain()
         word = db.session.scalars(select(SearchWordDay)).one()
         opened = db.session.scalars(select(SearchProductWeek)).one()
-        assert (word.word, word.found_nothing, word.clicked) == ("goblet", 6, 5)
-        assert (opened.opens, opened.weight) == (5, 5 * round(100 / examination(3))), "the last of three"
+        assert (word.word, word.found_nothing, word.clicked) == ("goblet", 0, 5)
+        assert opened.opens == 5
 
 
-def test_similar_products_keep_to_the_chosen_filters(get: Callable[[str], TestResponse]) -> None:
-    page = get("/search?q=goblet&manufacturer=Moor").text
-    assert "No products match" in page
+def test_similar_products_follow_a_level_that_the_words_name(get: Callable[[str], TestResponse]) -> None:
+    page = get("/search?q=mug").text
+    assert "<strong>3</strong> products" in page
     similar = page.split("Similar products</h2>")[1].split("</section>")[0]
-    assert "/p/mug-10" in similar
-    assert "/p/mug-11" not in similar
+    assert re.findall(r'href="/p/([^"?]+)"', similar)[0] == "cup-20"
 
 
 def test_a_site_that_switched_meaning_off_shows_none(
@@ -127,19 +134,31 @@ def test_a_site_that_switched_meaning_off_shows_none(
 ) -> None:
     with app.app_context(), transaction():
         change_settings(site_id, {"search-by-meaning": False})
-    assert "Similar products</h2>" not in get("/search?q=goblet").text
+    page = get("/search?q=goblet").text
+    assert "<strong>0</strong> products" in page and "Check the spelling." in page
+    assert "Similar products</h2>" not in get("/search?q=mug").text
+
+
+def test_test_a_search_says_what_is_found_by_meaning_alone(app: Flask, site_id: int) -> None:
+    mia = PageClient(app, "shop.test").signed_in("mia@shop.test")
+    page = mia.client.get("/admin/search/test?q=goblet", base_url=mia.base).text
+    assert page.count("By meaning") == 4
+    assert "4 of them are found by meaning: what they are called is near to the words." in " ".join(page.split())
+    answer = mia.client.get(
+        "/admin/search/test?q=goblet", base_url=mia.base, headers={"Accept": "application/json"}
+    ).json
+    assert answer is not None
+    assert (answer["found"], answer["foundByMeaningAlone"], answer["similar"]) == (4, 4, [])
+    assert [product["byMeaningAlone"] for product in answer["products"]] == [True] * 4
+    assert {part["kind"] for product in answer["products"] for part in product["parts"]} == {"meaning"}
 
 
 def test_test_a_search_lists_similar_products_apart(app: Flask, site_id: int) -> None:
     mia = PageClient(app, "shop.test").signed_in("mia@shop.test")
-    page = mia.client.get("/admin/search/test?q=goblet", base_url=mia.base).text
+    page = mia.client.get("/admin/search/test?q=mug", base_url=mia.base).text
     listed = page.split('aria-label="Similar products"')[1].split("</ul>")[0]
-    assert listed.count("100% similar") == 3
-    answer = mia.client.get(
-        "/admin/search/test?q=goblet", base_url=mia.base, headers={"Accept": "application/json"}
-    ).json
-    assert (answer["found"], answer["products"]) == (0, [])
-    assert [entry["similarity"] for entry in answer["similar"]] == pytest.approx([1, 1, 1], abs=0.01)
+    assert listed.count("100% similar") == 1
+    assert page.count("By meaning") == 0
 
 
 def test_test_a_search_says_what_meaning_adds(app: Flask, site_id: int) -> None:
@@ -197,10 +216,10 @@ def test_programs_make_no_vectors_and_use_those_that_people_made(
         return program.get(path, base_url="http://shop.test").text
 
     for path in ("/search?q=goblet", "/search?q=mug&pageSizeOverride=1&p=2", "/goblet"):
-        assert "Similar products</h2>" not in page(path)
+        assert NEAR not in page(path)
     assert model.embedded == []
-    assert "Similar products</h2>" in get("/search?q=goblet").text
-    assert "Similar products</h2>" in page("/search?q=goblet")
+    assert NEAR in get("/search?q=goblet").text
+    assert NEAR in page("/search?q=goblet")
 
 
 def test_a_network_has_so_many_searches_a_minute_understood(
@@ -208,9 +227,9 @@ def test_a_network_has_so_many_searches_a_minute_understood(
 ) -> None:
     for _ in range(PER_MINUTE):
         get("/search?q=mug")
-    assert "Similar products</h2>" not in get("/search?q=goblet").text
+    assert NEAR not in get("/search?q=goblet").text
     clock.move(seconds=61)
-    assert "Similar products</h2>" in get("/search?q=goblet").text
+    assert NEAR in get("/search?q=goblet").text
 
 
 def test_pages_of_a_search_whose_meaning_is_there_say_nothing_of_it(get: Callable[[str], TestResponse]) -> None:

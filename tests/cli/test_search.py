@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from threading import Event, current_thread
 
 import pytest
 from click.testing import Result
 from flask import Flask
 from sqlalchemy import delete, select, update
 
+from app.adapters.whoosh import WhooshEngine
 from app.cli.search import finished_run
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.relevance import golden
 from app.domain.search.index import runs
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import OutboxEntry, RebuildRun, ReconcileReport
+from app.domain.search.sentence_model import Vectors
 from app.domain.shared.author import Author
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.domain.work import leases
 from app.extensions import db
-from app.ports import search_engine, worker_locks
+from app.ports import EXTENSION, search_engine, worker_locks
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
+from tests.fakes.sentence_model import WordSums
 from tests.searching import add_page, add_product, add_site
 
 
@@ -130,6 +135,31 @@ def test_many_searches_are_answered_a_line_each(app: Flask) -> None:
     assert [answer["query"] for answer in answers] == ["tent", "gas stove", ""]
     assert [answer["total"] for answer in answers] == [2, 1, 3]
     assert [len(answer["skus"]) for answer in answers] == [1, 1, 1]
+
+
+class SlowForShoppers(WordSums):
+    """Makes vectors of searches only for those who wait for them, however long that takes."""
+
+    def __init__(self) -> None:
+        super().__init__({"cooker": "stove", "gas": "stove"})
+        self.free = Event()
+
+    def embed_search(self, words: str) -> Vectors:
+        assert not current_thread().name.startswith("query-vectors") or self.free.wait(60)
+        return super().embed_search(words)
+
+
+def test_a_batch_waits_for_what_the_words_mean_where_it_is_to(app: Flask) -> None:
+    model = SlowForShoppers()
+    engine = WhooshEngine(app.config["SHOP"].index_dir, model, wait=0)
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=engine)
+    run(app, "index", "rebuild", "--wait")
+    found = {}
+    for options in ((), ("--wait-for-meaning",)):
+        result = run(app, "search", "--batch", *options, stdin="cooker\n")
+        found[options] = json.loads(result.stdout)
+    model.free.set()
+    assert [answer["skus"] for answer in found.values()] == [[], ["stove-1"]]
 
 
 def test_without_an_index_a_search_says_what_to_do(app: Flask) -> None:

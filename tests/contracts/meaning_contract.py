@@ -11,6 +11,7 @@ from app.domain.search.engine import (
     IndexDocument,
     IndexName,
     Pin,
+    RangeCount,
     SearchEngine,
     SearchRequest,
     SearchResult,
@@ -18,7 +19,7 @@ from app.domain.search.engine import (
     Upsert,
     ValueFilter,
 )
-from app.domain.search.ranking.scoring import BEST_BY_MEANING, BEST_BY_WORDS, MOST_SIMILAR
+from app.domain.search.ranking.scoring import BEST_BY_MEANING, BEST_BY_WORDS, MOST_SIMILAR, NEAREST_OF_ALL
 from app.domain.search.ranking_settings import RankingSettings, SoldOut
 from tests.contracts.search_engine_contract import PRODUCTS, SITE, apply, rebuild
 from tests.fakes.sentence_model import WordSums
@@ -35,10 +36,11 @@ MEANINGS = {
 
 def thing(number: int, name: str, **given: object) -> IndexDocument:
     values = {"colour": (str(given.pop("colour", "Red")),)}
-    description = str(given.pop("description", ""))
+    description, names = str(given.pop("description", "")), tuple(given.pop("names", ()))  # type: ignore[call-overload]
     return IndexDocument(
         id=f"T{number}",
         name=name,
+        kind_names=names,
         description=description,
         codes=(f"AB-{number}",),
         values=values,
@@ -55,6 +57,7 @@ THINGS = (
     thing(4, "Settee", colour="Blue"),
     thing(5, "Teapot"),
 )
+DIVAN = thing(6, "Divan", names=("Divan",))  # Its level is named by the word, so that meaning adds nothing to it.
 
 
 def model() -> WordSums:
@@ -147,38 +150,87 @@ class MeaningContract:
         widened = (Alternatives(0, 1, (("divan",),)),)
         assert set(ids(answer(engine_with_model, "sofa", alternatives=widened))[:6]) == {d.id for d in own}
 
-    def test_similar_products_follow_few_results(self, taught: SearchEngine):
-        result = answer(taught, "settee", facets=("colour",))
-        assert (ids(result), similar(result)) == (["T4"], ["T3"])
-        assert (result.total, dict(result.facets)) == (1, {"colour": (("Blue", 1),)})
+    def test_meaning_adds_what_the_words_do_not_find(self, taught: SearchEngine):
+        result = answer(taught, "settee", facets=("colour",), range_facets=("price",))
+        assert (ids(result), similar(result)) == (["T4", "T3"], [])
+        assert (result.total, result.full_matches, result.by_meaning_alone, result.relaxed) == (2, 1, 1, False)
+        assert dict(result.facets) == {"colour": (("Blue", 1), ("Red", 1))}
+        assert result.ranges["price"] == RangeCount(3, 4, 2)
 
-    def test_similar_products_follow_nothing_found(self, taught: SearchEngine):
+    def test_meaning_finds_what_no_word_does(self, taught: SearchEngine):
         result = answer(taught, "furniture", correct=False)
-        assert (result.total, set(similar(result))) == (0, {"T3", "T4"})
-        assert result.similar[0].card == {"name": "Couch"}
+        assert (result.total, set(ids(result)), similar(result)) == (2, {"T3", "T4"}, [])
+        assert (result.full_matches, result.by_meaning_alone, result.relaxed) == (0, 2, False)
+        assert result.hits[0].card == {"name": "Couch"}
 
-    def test_what_lies_far_off_is_not_similar(self, taught: SearchEngine):
-        assert similar(answer(taught, "teapot")) == []
-        assert similar(answer(taught, "zzqq")) == []
+    def test_what_lies_far_off_is_not_found(self, taught: SearchEngine):
+        assert ids(answer(taught, "teapot")) == ["T5"]
+        assert (answer(taught, "zzqq").total, similar(answer(taught, "zzqq"))) == (0, [])
+
+    def test_what_meaning_adds_keeps_to_scope_filters_and_buries(self, taught: SearchEngine):
+        blue = (ValueFilter("colour", ("Blue",)),)
+        assert ids(answer(taught, "furniture", correct=False, scope=blue)) == ["T4"]
+        filtered = answer(taught, "furniture", correct=False, filters=blue, facets=("colour",))
+        assert (ids(filtered), filtered.total, filtered.by_meaning_alone) == (["T4"], 1, 1)
+        assert dict(filtered.facets) == {"colour": (("Blue", 1), ("Red", 1))}
+        assert ids(answer(taught, "furniture", correct=False, buries=("T3",))) == ["T4", "T3"]
+
+    def test_a_pin_that_meaning_finds_counts_once(self, taught: SearchEngine):
+        result = answer(taught, "settee", pins=(Pin("T3", 1),))
+        assert (ids(result), result.total) == (["T3", "T4"], 2)
+
+    def test_other_orders_list_what_meaning_adds(self, taught: SearchEngine):
+        assert ids(answer(taught, "settee", sort=Sort.PRICE_ASC)) == ["T3", "T4"]
+        assert ids(answer(taught, "furniture", correct=False, sort=Sort.PRICE_DESC)) == ["T4", "T3"]
+
+    def test_an_explanation_says_what_is_found_by_meaning_alone(self, taught: SearchEngine):
+        why = explained(taught, "settee", "T3")
+        assert (why.rank, why.by_meaning_alone, why.missing_words) == (2, True, ("settee",))
+        assert [part.kind for part in why.parts] == ["meaning"]
+        assert why.score == pytest.approx(why.parts[0].worth)
+        assert not explained(taught, "settee", "T4").by_meaning_alone
+        assert explained(taught, "settee", "T3", sort=Sort.NAME).by_meaning_alone
+
+    def test_what_meaning_adds_stands_behind_what_has_all_words_where_sold_out_is_last(self, taught: SearchEngine):
+        sold_out_last = RankingSettings(SoldOut.LAST)
+        assert ids(answer(taught, "settee", ranking=sold_out_last)) == ["T4", "T3"]
+
+    def test_meaning_adds_a_hundred_and_pages_show_each_once(self, engine_with_model: SearchEngine):
+        rebuild(engine_with_model, [thing(n, "Couch" if n < 130 else "Settee") for n in range(140)])
+        whole = answer(engine_with_model, "settee", per_page=200, facets=("colour",))
+        assert (whole.total, whole.full_matches) == (len(whole.hits), 10)
+        assert whole.by_meaning_alone == whole.total - 10 <= NEAREST_OF_ALL
+        assert dict(whole.facets) == {"colour": (("Red", whole.total),)}
+        pages = (answer(engine_with_model, "settee", per_page=24, page=page) for page in range(1, 7))
+        assert [id for page in pages for id in ids(page)] == ids(whole)
+        assert len(set(ids(whole))) == whole.total
+
+    def test_words_that_name_a_level_find_what_has_them(self, taught: SearchEngine):
+        apply(taught, Upsert(DIVAN))
+        result = answer(taught, "divan", facets=("colour",))
+        assert (ids(result), set(similar(result))) == (["T6"], {"T3", "T4"})
+        assert (result.total, result.by_meaning_alone) == (1, 0)
+        assert dict(result.facets) == {"colour": (("Red", 1),)}
 
     def test_similar_products_keep_to_scope_filters_and_buries(self, taught: SearchEngine):
-        blue = (ValueFilter("colour", ("Blue",)),)
-        assert similar(answer(taught, "furniture", correct=False, scope=blue)) == ["T4"]
-        assert similar(answer(taught, "furniture", correct=False, filters=blue)) == ["T4"]
-        assert similar(answer(taught, "furniture", correct=False, buries=("T4",))) == ["T3"]
+        apply(taught, Upsert(DIVAN))
+        blue, colours = (ValueFilter("colour", ("Blue",)),), (ValueFilter("colour", ("Blue", "Red")),)
+        assert similar(answer(taught, "divan", filters=blue)) == ["T4"]
+        assert set(similar(answer(taught, "divan", scope=colours))) == {"T3", "T4"}
+        assert similar(answer(taught, "divan", buries=("T4",))) == ["T3"]
 
     def test_similar_products_are_few_and_on_the_first_page_alone(self, engine_with_model: SearchEngine):
-        rebuild(engine_with_model, [thing(n, "Couch") for n in range(30)])
-        assert len(similar(answer(engine_with_model, "furniture", correct=False))) == MOST_SIMILAR
-        assert similar(answer(engine_with_model, "furniture", correct=False, page=2)) == []
-        assert similar(answer(engine_with_model, "couch")) == []
+        rebuild(engine_with_model, [*(thing(n, "Couch") for n in range(10, 40)), DIVAN])
+        assert len(similar(answer(engine_with_model, "divan"))) == MOST_SIMILAR
+        assert similar(answer(engine_with_model, "divan", page=2)) == []
 
     def test_similar_products_follow_where_fewer_are_found_than_was_said(self, taught: SearchEngine):
-        assert [similar(answer(taught, "settee", similar_below=below)) for below in (0, 1, 2)] == [[], [], ["T3"]]
+        apply(taught, Upsert(DIVAN), Delete("T4"))
+        assert [similar(answer(taught, "divan", similar_below=below)) for below in (0, 1, 2)] == [[], [], ["T3"]]
 
-    def test_a_code_finds_its_product_and_nothing_similar(self, taught: SearchEngine):
+    def test_a_code_finds_its_product_alone(self, taught: SearchEngine):
         result = answer(taught, "AB-4")
-        assert (ids(result)[0], similar(result)) == ("T4", [])
+        assert (ids(result)[0], similar(result), result.by_meaning_alone) == ("T4", [], 0)
         plain = taught.search(SITE, PRODUCTS, SearchRequest(words="ab 4"))
         assert answer(taught, "ab 4").hits == plain.hits
 
@@ -187,19 +239,19 @@ class MeaningContract:
         assert (result.total, result.similar) == (0, ())
 
     def test_words_that_are_still_being_typed_mean_nothing_yet(self, taught: SearchEngine):
-        assert similar(answer(taught, "furniture", correct=False, is_typing=True)) == []
+        assert answer(taught, "furniture", correct=False, is_typing=True).total == 0
 
     def test_changes_have_meanings_at_once(self, taught: SearchEngine):
         apply(taught, Upsert(thing(3, "Lamp")), Upsert(thing(6, "Couch")), Delete("T4"))
-        assert similar(answer(taught, "furniture", correct=False)) == ["T6"]
+        assert ids(answer(taught, "furniture", correct=False)) == ["T6"]
 
     def test_a_trial_knows_the_meaning_of_what_is_not_saved(self, taught: SearchEngine):
         if not taught.supports_trials:
             return  # As the contract of all engines says of trials.
-        request = SearchRequest(words="furniture", correct=False, by_meaning=True, similar_below=24)
+        request = SearchRequest(words="furniture", correct=False, by_meaning=True)
         with taught.trial(SITE, PRODUCTS, [Upsert(thing(5, "Settee"))]) as changed:
-            assert set(similar(changed.search(SITE, PRODUCTS, request))) == {"T3", "T4", "T5"}
-        assert set(similar(taught.search(SITE, PRODUCTS, request))) == {"T3", "T4"}
+            assert set(ids(changed.search(SITE, PRODUCTS, request))) == {"T3", "T4", "T5"}
+        assert set(ids(taught.search(SITE, PRODUCTS, request))) == {"T3", "T4"}
 
     def test_a_preview_of_a_generation_ranks_by_meaning(self, taught: SearchEngine):
         generation = taught.start_generation(SITE, PRODUCTS)
@@ -219,4 +271,5 @@ class MeaningContract:
         with engine_with_model.exclusive(SITE, IndexName.CONTENT):
             generation.publish()
         request = SearchRequest(words="furniture", correct=False, by_meaning=True, similar_below=24)
-        assert engine_with_model.search(SITE, IndexName.CONTENT, request).similar == ()
+        result = engine_with_model.search(SITE, IndexName.CONTENT, request)
+        assert (result.total, result.similar) == (0, ())

@@ -67,6 +67,7 @@ def _result(lookups: Lookups, request: SearchRequest, vectors: SearchVectors) ->
         corrected=answer is not None and answer.corrected,
         relaxed=full is not None and full < by_words,
         full_matches=full,
+        by_meaning_alone=counted["alone"]["doc_count"] if "alone" in counted else 0,
         similar=tuple(Hit(id_of(near), cosine, _card(near)) for near, cosine in documents.similar()),
         lacks_meaning=documents.lacks_meaning,
     )

@@ -113,6 +113,7 @@ class Explainer:
             self._parts(document, answer.found, score) if answer and score else (),
             self._placed(document),
             is_far_down=rank is None,
+            by_meaning_alone=self._documents.is_by_meaning_alone(document.source["id"]),
         )
 
     def _placed(self, document: StoredDocument) -> str | None:
@@ -160,14 +161,16 @@ class Explainer:
 
     def _parts(self, document: StoredDocument, found: Found, score: float) -> tuple[ScorePart, ...]:
         """Return what the score is made of, the largest first."""
+        fusion = self._documents.fusion
+        meaning = fusion.by_meaning.get(document.source["id"], 0.0) if fusion else 0.0
+        if fusion and document.source["id"] in fusion.alone:
+            return (ScorePart("meaning", None, (), score),)
         query, raw = found.query, [*bonus_parts(found.query.words, document.field_score)]
         for unit in found.units:
             longer = partial(completions, vocabulary=self._index.vocabulary)
             ways = readings(unit.words, unit.alternatives, query.words, longer, query.exact)
             worth = unit.match.score_in(document.field_score)
             raw += unit_parts(worth, ways, document.field_score, document.form_score)
-        fusion = self._documents.fusion
-        meaning = fusion.by_meaning.get(document.source["id"], 0.0) if fusion else 0.0
         parts = scaled_parts(raw, list(self._lifts(document, found).items()), score - meaning)
         parts += [ScorePart("meaning", None, (), meaning)] if meaning and parts else []
         return tuple(sorted(parts, key=lambda part: -part.worth))

@@ -28,6 +28,7 @@ from app.domain.search.engine import SearchRequest
 from app.domain.search.ranking import scoring, spelling
 from app.domain.search.ranking.query import ENOUGH, FEW, Query, fewest_words
 from app.domain.search.ranking.spelling import Corrections, one_edit_away
+from app.domain.search.text import joined
 
 MOST_TERMS = 400  # Of a query, beyond which it names only the fields that have a word.
 
@@ -82,10 +83,14 @@ class Index:
         last = self._unfinished(query) if may_go_on else None
         if last is not None or query.alternatives:
             found = self._with_all(query, match_units(query, last, apart=False))
-        if 0 < len(found) < FEW and query.may_relax:
+        if 0 < len(found) < FEW and query.may_relax and not self.is_code(query):
             hits = self._first_results(found)["hits"]["hits"]
             return replace(self.find_fewer(query, last), full=tuple(hit["fields"]["id"][0] for hit in hits))
         return found
+
+    def is_code(self, query: Query) -> bool:
+        """Return whether all words together are the code of a document."""
+        return bool(self._lookups.count(queries.has_code(joined(query.words)), 0))
 
     def _look_ahead(self, query: Query, *, is_nothing: bool, last_may_go_on: bool) -> None:
         """Have, beside what decides, what is next where that finds no more: other spellings, and fewer words."""
@@ -94,6 +99,7 @@ class Index:
             ahead(lambda: self.corrections(query, right, last_may_go_on=last_may_go_on))
             ahead(lambda: self.slips(query, right))
         if is_nothing or query.may_relax:
+            ahead(lambda: self.is_code(query))
             ahead(lambda: self._first_results(self.find_fewer(query)))
 
     def find_fewer(self, query: Query, last: Best | None = None) -> Found:
@@ -252,5 +258,5 @@ def _levels(first: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     for hit in first:
         if kind := hit["fields"]["kind"][0]:
             evidence[kind] += hit["_score"] ** 2
-    largest = max(evidence.values(), default=0)
-    return {kind: scoring.lift_by_share(sum_, largest) for kind, sum_ in evidence.items() if largest}
+    total = sum(evidence.values())
+    return {kind: scoring.lift_by_share(sum_, total) for kind, sum_ in evidence.items() if total}

@@ -3,14 +3,14 @@ meaning are fused here (app/domain/search/ranking/scoring.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.adapters.opensearch import queries
 from app.adapters.opensearch.lookups import Answer, Lookups, total_of
 from app.adapters.opensearch.mapping import Body
 from app.adapters.opensearch.matching import Found, Index
-from app.domain.search.engine import SearchRequest
+from app.domain.search.engine import SearchRequest, ValueFilter
 from app.domain.search.ranking import scoring, spelling
 from app.domain.search.sentence_model import COVERED, MeaningLateError, Meanings, Vectors, read_words
 from app.domain.search.text import joined
@@ -59,39 +59,84 @@ def vector_of(
 @dataclass(frozen=True, slots=True)
 class Fusion:
     """The points of documents by words and by meaning together. `by_words` and `by_meaning` are those of documents by
-    their id; `least` is the lowest score by words of the former, behind which ranks are estimated. `tiers` are the
-    least scores of all tiers but the last, which stand one behind the other whatever the points."""
+    their id; `least` is the lowest score by words of the former, behind which ranks are estimated, and `share` what
+    those get of their points. `tiers` are the least scores of all tiers but the last, which stand one behind the other
+    whatever the points."""
 
     count: int
     by_words: Mapping[str, float]
     by_meaning: Mapping[str, float]
     least: float
     tiers: Sequence[float]
+    share: float = 1.0
+
+    @property
+    def alone(self) -> frozenset[str]:
+        """The documents that are found by their meaning alone."""
+        return frozenset(self.by_meaning.keys() - self.by_words.keys())
 
     def query(self, scored: Body) -> Body:
         """Return the query whose scores are the points, and queries.TIER more for each tier below a document."""
-        points = {id: by_words + self.by_meaning.get(id, 0.0) for id, by_words in self.by_words.items()}
+        ids = self.by_words.keys() | self.by_meaning.keys()
+        points = {id: self.by_words.get(id, 0.0) + self.by_meaning.get(id, 0.0) for id in sorted(ids)}
         ranked = {"ranked": min(scoring.RANKED, self.count), "count": self.count, "least": self.least}
-        return queries.fused(scored, {"points": points, "tiers": list(self.tiers), **ranked})
+        return queries.fused(scored, {"points": points, "tiers": list(self.tiers), "share": self.share, **ranked})
 
 
-def fuse(lookups: Lookups, index: Index, found: Found, scored: Body, vector: Vectors) -> Fusion:
+def near_documents(
+    lookups: Lookups, scope: Sequence[ValueFilter], found_by_words: int, vector: Vectors
+) -> dict[str, float]:
+    """Return the cosines of the documents of a scope that are found by their meaning. Raises LookupMissingError."""
+    nearest = queries.nearest(vector, queries.conditions(scope), scoring.NEAREST_OF_ALL)
+    least = scoring.least_cosine(found_by_words)
+    return {id: cosine for id, cosine in cosines_of(lookups.search(nearest)).items() if cosine >= least}
+
+
+def rank(lookups: Lookups, index: Index, found: Found, vector: Vectors) -> Fusion:
     """Fuse what the words find with how near it is to their meaning. Raises LookupMissingError."""
     scope = index.request.scope
     nearest = queries.nearest(vector, [*queries.conditions(scope), found.condition], scoring.NEAREST)
     lookups.ahead(lambda: lookups.search(nearest))
-    first = lookups.search(queries.with_scores(queries.matching(scope, scored), scoring.RANKED))
-    near = lookups.search(nearest)
-    cosines = {id: cosine for id, cosine in cosines_of(near).items() if cosine > 0}
-    scores = _scores(first)
+    lookups.ahead(lambda: _first(lookups, index, found))
+    cosines = {id: cosine for id, cosine in cosines_of(lookups.search(nearest)).items() if cosine > 0}
+    points, least = _points_by_words(lookups, index, found, cosines)
+    return Fusion(len(found), points, _points_by_meaning(cosines), least, index.tiers(found))
+
+
+def unite(lookups: Lookups, index: Index, found: Found, near: Mapping[str, float]) -> Fusion:
+    """Fuse what the words find with the nearest documents, found by the words or not. Raises LookupMissingError."""
+    points, least = _points_by_words(lookups, index, found, near) if len(found) else ({}, 1.0)
+    if found.full is None:
+        return Fusion(len(found), points, _points_by_meaning(near), least, index.tiers(found) if len(found) else ())
+    share = scoring.LACKING_SHARE
+    points = {id: each if id in found.full else share * each for id, each in points.items()}
+    return Fusion(len(found), points, _points_by_meaning(near), least, (), share)
+
+
+def _points_by_words(
+    lookups: Lookups, index: Index, found: Found, near: Collection[str]
+) -> tuple[dict[str, float], float]:
+    """Return (the points of the first documents by words, and of those of `near` that the words find, the least score
+    of the first)."""
+    scores = _scores(_first(lookups, index, found))
     least = min(scores.values(), default=1.0)
-    by_words = {id: scoring.points_by_words(rank) for id, rank in _ranks(scores).items()}
-    if behind := [id for id in cosines if id not in by_words]:
-        only = {"bool": {"must": [queries.matching(scope, scored)], "filter": [queries.one_of(behind)]}}
+    points = {id: float(scoring.points_by_words(rank)) for id, rank in _ranks(scores).items()}
+    behind = [id for id in near if id not in points]
+    if behind and len(found) > len(scores):
+        scored = queries.matching(index.request.scope, index.scored(found))
+        only = {"bool": {"must": [scored], "filter": [queries.one_of(behind)]}}
         later = _scores(lookups.search(queries.with_scores(only, scoring.NEAREST)))
-        by_words |= {id: _estimated_points(score, least, len(found)) for id, score in later.items()}
-    by_meaning = {id: scoring.points_by_meaning(rank) for id, rank in _ranks(cosines).items()}
-    return Fusion(len(found), by_words, by_meaning, least, index.tiers(found))
+        points |= {id: _estimated_points(score, least, len(found)) for id, score in later.items()}
+    return points, least
+
+
+def _first(lookups: Lookups, index: Index, found: Found) -> Answer:
+    scored = queries.matching(index.request.scope, index.scored(found))
+    return lookups.search(queries.with_scores(scored, scoring.RANKED))
+
+
+def _points_by_meaning(cosines: Mapping[str, float]) -> dict[str, float]:
+    return {id: float(scoring.points_by_meaning(rank)) for id, rank in _ranks(cosines).items()}
 
 
 def cosines_of(answer: Answer) -> dict[str, float]:

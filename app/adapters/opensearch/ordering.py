@@ -12,7 +12,15 @@ from app.adapters.opensearch.lookups import Answer, Lookups, total_of
 from app.adapters.opensearch.mapping import Body
 from app.adapters.opensearch.matches import NOTHING
 from app.adapters.opensearch.matching import Found, Index
-from app.adapters.opensearch.meaning import Fusion, SearchVectors, cosines_of, fuse, vector_of
+from app.adapters.opensearch.meaning import (
+    Fusion,
+    SearchVectors,
+    cosines_of,
+    near_documents,
+    rank,
+    unite,
+    vector_of,
+)
 from app.domain.search.engine import RESULT_WINDOW, SearchRequest, Sort
 from app.domain.search.ranking import spelling
 from app.domain.search.ranking.query import Query
@@ -49,13 +57,41 @@ class OrderedDocuments:
             self.lacks_meaning = True
             return None
 
+    @property
+    def _found(self) -> Found | None:
+        return self.answer.found if self.answer else None
+
+    @cached_property
+    def _may_add(self) -> bool:
+        """Whether meaning adds to what the words find: where they name no level."""
+        found = self._found
+        return found is not None and not (len(found) and self.index.lifts(found).named is not None)
+
+    @cached_property
+    def near(self) -> Mapping[str, float]:
+        """Return the cosines of the documents that are found by their meaning, by the words as well or not."""
+        found = self._found
+        if found is None or self.vector is None or not self._may_add:
+            return {}
+        return near_documents(self.lookups, self.request.scope, len(found), self.vector)
+
     @cached_property
     def fusion(self) -> Fusion | None:
         """Return the points by words and by meaning; None where words alone rank."""
-        found = self.answer.found if self.answer else None
-        if self.request.sort is not Sort.RELEVANCE or found is None or not len(found) or self.vector is None:
+        found = self._found
+        if self.request.sort is not Sort.RELEVANCE or found is None or self.vector is None:
             return None
-        return fuse(self.lookups, self.index, found, self.index.scored(found), self.vector)
+        if self._may_add:
+            return unite(self.lookups, self.index, found, self.near)
+        return rank(self.lookups, self.index, found, self.vector)
+
+    def is_by_meaning_alone(self, document_id: str) -> bool:
+        """Return whether the words do not find one of the results, which is found by its meaning."""
+        found = self._found
+        if found is None or document_id not in self.near:
+            return False
+        own = queries.all_of([found.condition, queries.one_of([document_id])])
+        return not len(found) or not self.lookups.count(own, 0)
 
     @property
     def wants_hits(self) -> bool:
@@ -64,21 +100,23 @@ class OrderedDocuments:
 
     def query(self, *, scored: bool) -> Body:
         """Return the query for all that is found and pinned, before the shopper's filters."""
-        found, request = self.answer.found if self.answer else None, self.request
+        found, request = self._found, self.request
         if found is None:
             words = NOTHING if request.words.strip() else queries.EVERYTHING
-        elif not len(found):
-            words = NOTHING
         else:
-            words = self._scored(found) if scored else found.condition
+            words = self._finding(found, scored=scored)
         if request.pins:
-            pinned = queries.one_of(pin.id for pin in request.pins)
-            words = {"bool": {"should": [words, {"constant_score": {"filter": pinned, "boost": 0}}]}}
+            words = queries.added(words, (pin.id for pin in request.pins))
         return queries.matching(request.scope, words)
 
-    def _scored(self, found: Found) -> Body:
-        scored = self.index.scored(found)
-        return scored if self.fusion is None else self.fusion.query(scored)
+    def _finding(self, found: Found, *, scored: bool) -> Body:
+        """Return the query for what words and meaning find."""
+        words = NOTHING
+        if len(found):
+            words = self.index.scored(found) if scored else found.condition
+        if self.near:
+            words = queries.added(words, self.near)
+        return self.fusion.query(words) if scored and self.fusion is not None else words
 
     def score(self, document: Document) -> float:
         """Return the score of one of the results, without what its tier adds to it."""
@@ -87,10 +125,10 @@ class OrderedDocuments:
 
     def similar(self) -> list[tuple[Document, float]]:
         """Return the documents near in meaning to show beside a short list of results, and their cosines."""
-        request, found = self.request, self.answer.found if self.answer else None
+        request, found = self.request, self._found
         if self.vector is None or request.page != 1 or self.total >= request.similar_below:
             return []
-        left_out = [queries.one_of((*request.buries, *(pin.id for pin in request.pins)))]
+        left_out = [queries.one_of((*request.buries, *self.near, *(pin.id for pin in request.pins)))]
         left_out += [found.condition] if found is not None and len(found) else []
         conditions = [*queries.conditions(request.scope), *self.filters.conditions()]
         conditions.append({"bool": {"must_not": left_out}})
@@ -101,10 +139,21 @@ class OrderedDocuments:
 
     def search(self, **body: object) -> Answer:
         """Return the answer to a search for the documents in their order, with the scores."""
-        found = self.answer.found if self.answer else None
-        order = queries.order_of(self.request, found.full or None if found else None, by_score=found is not None)
+        found = self._found
+        order = queries.order_of(self.request, self._unlike, by_score=found is not None)
         query = self.query(scored=found is not None)
         return self.lookups.search({"query": query, "sort": order, "track_scores": found is not None, **body})
+
+    @property
+    def _unlike(self) -> queries.Unlike | None:
+        """Return which documents have all the words, or lack some; None where all are alike."""
+        found = self._found
+        if found is None:
+            return None
+        if found.full is None:
+            alone = self.fusion.alone if self.fusion is not None else frozenset()
+            return queries.Unlike(alone, lack=True) if alone else None
+        return queries.Unlike(found.full, lack=False) if found.full else None
 
     # The page, as it is counted and without what is placed by hand
 
@@ -142,14 +191,18 @@ class OrderedDocuments:
         return {"bool": {"filter": conditions, **others}} if conditions or others else queries.EVERYTHING
 
     def _counts_of_words(self) -> Body:
-        """Return the aggregations for how many of the results have the words, where pins are among them, and how many
-        have all of them, where not all do."""
-        found = self.answer.found if self.answer else None
+        """Return the aggregations for how many of the results have the words, where pins and meaning are among them,
+        how many have all of them, where not all do, and how many are found by their meaning alone."""
+        found, own = self._found, []
         wanted = {}
-        if found is not None and len(found) and self.request.pins:
-            wanted["by words"] = found.condition
+        if found is not None and len(found):
+            own = [found.condition]
+            if self.request.pins or self.near:
+                wanted["by words"] = found.condition
         if found is not None and found.full:
             wanted["full"] = queries.one_of(found.full)
+        if self.near:
+            wanted["alone"] = {"bool": {"filter": [queries.one_of(self.near)], "must_not": own}}
         conditions = self.filters.conditions()
         return {key: {"filter": queries.all_of([*conditions, condition])} for key, condition in wanted.items()}
 

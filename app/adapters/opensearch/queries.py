@@ -8,7 +8,7 @@ below those with more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -75,7 +75,7 @@ return score;
 """
 _POINTS = f"""
 double points = {BEST_BY_WORDS * OFFSET} / ({OFFSET} + params.ranked + (1 - _score / params.least)
-  * (params.count - params.ranked));
+  * (params.count - params.ranked)) * params.share;
 if (params.points.containsKey(doc['id'].value)) {{ points = params.points[doc['id'].value]; }}
 for (tier in params.tiers) {{ if (_score >= tier) {{ points += {TIER}; }} }}
 return points;
@@ -105,7 +105,7 @@ for (group in params.groups) {
 }
 return params.ordinary;
 """
-_TIER = "(params.full.contains(doc['id'].value) ? 0 : 2) + (doc['is_sold'].value ? 0 : 1)"
+_TIER = "(params.ids.contains(doc['id'].value) == params.lack ? 2 : 0) + (doc['is_sold'].value ? 0 : 1)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,20 @@ class Tier:
     missing: int
     condition: Body
     above: Sequence[Body] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """Where some documents lack words that others have: the `ids` of those that `lack` some, or of those that have
+    all."""
+
+    ids: Collection[str]
+    lack: bool
+
+
+def added(words: Body, ids: Iterable[str]) -> Body:
+    """Return a query that finds documents beside those of another query, and adds nothing to scores."""
+    return {"bool": {"should": [words, {"constant_score": {"filter": one_of(ids), "boost": 0}}]}}
 
 
 def one_of(ids: Iterable[str]) -> Body:
@@ -278,8 +292,8 @@ def with_scores(query: Body, most: int) -> Body:
 
 
 def fused(scored: Body, params: Mapping[str, object]) -> Body:
-    """Return a query whose scores are points: those that `points` has by id, or by the estimated rank by words, and
-    TIER more for each of `tiers` that a score reaches."""
+    """Return a query whose scores are points: those that `points` has by id, or a `share` of those by the estimated
+    rank by words, and TIER more for each of `tiers` that a score reaches."""
     return {"script_score": {"query": scored, "script": {"source": _POINTS, "params": dict(params)}}}
 
 
@@ -322,9 +336,9 @@ def demotions(tiers: Sequence[Ends | None]) -> list[float]:
     return factors
 
 
-def order_of(request: SearchRequest, full: Sequence[str] | None, *, by_score: bool) -> list[Body]:
-    """Return the keys of the order where nothing is placed. `full` are the documents that have all the words where
-    others lack some, None where all are alike. Equal documents stand by their id, on every page."""
+def order_of(request: SearchRequest, unlike: Unlike | None, *, by_score: bool) -> list[Body]:
+    """Return the keys of the order where nothing is placed. `unlike` says which documents lack words, None where all
+    are alike. Equal documents stand by their id, on every page."""
     tie = {"id": "asc"}
     match request.sort:
         case Sort.PRICE_ASC:
@@ -336,7 +350,7 @@ def order_of(request: SearchRequest, full: Sequence[str] | None, *, by_score: bo
         case Sort.NAME:
             return [{"name": "asc"}, tie]
         case Sort.RELEVANCE if by_score:
-            return [*_by_group(request), *_sold_out_behind(request, full), {"_score": "desc"}, tie]
+            return [*_by_group(request), *_sold_out_behind(request, unlike), {"_score": "desc"}, tie]
     first = {document_id: place for place, document_id in reversed(list(enumerate(request.first)))}
     led = [_by_script(_PLACE, {"places": first, "behind": len(request.first)})] if first else []
     behind = [{"is_sold": "desc"}] if request.ranking.sold_out_last else []
@@ -345,10 +359,12 @@ def order_of(request: SearchRequest, full: Sequence[str] | None, *, by_score: bo
     return [*grouped, *led, *behind, {"is_featured": "desc"}, newest, tie]
 
 
-def _sold_out_behind(request: SearchRequest, full: Sequence[str] | None) -> list[Body]:
+def _sold_out_behind(request: SearchRequest, unlike: Unlike | None) -> list[Body]:
     if not request.ranking.sold_out_last:
         return []
-    return [{"is_sold": "desc"}] if full is None else [_by_script(_TIER, {"full": list(full)})]
+    if unlike is None:
+        return [{"is_sold": "desc"}]
+    return [_by_script(_TIER, {"ids": sorted(unlike.ids), "lack": unlike.lack})]
 
 
 def _by_group(request: SearchRequest) -> list[Body]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from app.adapters.whoosh.facets import Filters, all_of, filter_mask, group_mask
 from app.adapters.whoosh.matching import Found, ViewIndex, missing_units
-from app.adapters.whoosh.meaning import Fusion, Meaning, meaning_of
+from app.adapters.whoosh.meaning import Meaning, meaning_of
 from app.adapters.whoosh.ordering import (
     Keys,
     PlacedOrder,
@@ -26,6 +28,8 @@ from app.domain.search.ranking import spelling
 from app.domain.search.ranking.query import Query
 from app.domain.search.sentence_model import MeaningLateError, Meanings
 
+N = TypeVar("N", bound=np.generic)
+
 
 class Evaluation:
     """One request evaluated up to the documents that are shown, before any is read."""
@@ -35,9 +39,10 @@ class Evaluation:
         self.answer = _answer_words(view, request)
         self.lacks_meaning = False
         self.meaning = self._find_meaning(meanings)
-        if self.meaning is not None and self.answer.scores is not None and request.sort is Sort.RELEVANCE:
-            fusion = self.meaning.fusion(self.answer.docs, self.answer.scores, _tiers(view, self.answer))
-            self.answer = replace(self.answer, scores=fusion.scores, fusion=fusion)
+        if self.meaning is not None:
+            self.answer = _with_meaning(view, request, self.answer, self.meaning)
+        if request.pins:
+            self.answer = _add_pinned(self.answer, pinned_docs(view, request, _allowed(view, request.scope)))
         self.filters = Filters(view, request, self.answer.docs)
         self.passing = self.filters.mask()
         self.docs = self.answer.docs if self.passing is None else self.answer.docs[self.passing]
@@ -55,7 +60,7 @@ class Evaluation:
     def _own_keys(self) -> Keys:
         scores = self.answer.scores
         if self.request.sort is Sort.RELEVANCE and scores is not None:
-            keys = scores if self.answer.fusion is None else self.answer.fusion.keys
+            keys = scores if self.answer.keys is None else self.answer.keys
             keys = keys if self.passing is None else keys[self.passing]
             if not self.request.ranking.sold_out_last:
                 return keys
@@ -115,7 +120,8 @@ class WordMatches:
     """The documents that answer the words, before the shopper's filters. `scores` is None without words, `full` marks
     the documents that have all the words, None where all of them do. `words` are those that were searched in the end,
     and `found` is what they found; `added` marks the documents that a pin alone put among them.
-    With `fusion` the scores are points by words and by meaning."""
+    `alone` marks those that are found by their meaning alone. With `keys`, of the order by relevance, the scores are
+    points by words and by meaning, and `near` are those by meaning."""
 
     docs: Docs
     scores: Keys | None = None
@@ -125,24 +131,52 @@ class WordMatches:
     words: tuple[str, ...] = ()
     found: Found | None = None
     added: Mask | None = None
-    fusion: Fusion | None = None
+    alone: Mask | None = None
+    keys: Keys | None = None
+    near: Scores | None = None
 
 
 def _answer_words(view: View, request: SearchRequest) -> WordMatches:
-    """Return the documents that answer the words of a request within its scope, pinned ones included."""
+    """Return the documents that answer the words of a request within its scope."""
     allowed = _allowed(view, request.scope)
     query = Query.of(request)
     if query.words:
         found = spelling.answer(ViewIndex(view, request, allowed), request, query)
         matched = found.found
-        answer = WordMatches(
+        return WordMatches(
             matched.docs, matched.scores, found.suggestion, found.corrected, matched.full, found.query.words, matched
         )
-    else:
-        # A search of words without any letter or digit finds nothing.
-        docs = _list_docs(view, request.scope)
-        answer = WordMatches(docs[:0] if request.words.strip() else docs)
-    return _add_pinned(answer, pinned_docs(view, request, allowed)) if request.pins else answer
+    # A search of words without any letter or digit finds nothing.
+    docs = _list_docs(view, request.scope)
+    return WordMatches(docs[:0] if request.words.strip() else docs)
+
+
+def _with_meaning(view: View, request: SearchRequest, answer: WordMatches, meaning: Meaning) -> WordMatches:
+    """Return the answer with the documents that meaning adds and with the order by words and by meaning. Where the
+    words name a level, nothing is added."""
+    found, scores = answer.found, answer.scores
+    if found is None or scores is None:
+        return answer
+    if any(lift.kind == "level_name" for lift in found.lifts):
+        if request.sort is not Sort.RELEVANCE:
+            return answer
+        fusion = meaning.rank(answer.docs, scores, _tiers(view, answer))
+        return replace(answer, scores=fusion.points, keys=fusion.keys, near=fusion.near)
+    allowed = _allowed(view, request.scope)
+    in_scope = None if allowed is None else np.flatnonzero(allowed)
+    own = missing_units(view, found.units, answer.docs) if answer.full is None else np.zeros(len(answer.docs), np.intp)
+    fusion = meaning.unite(answer.docs, scores, answer.full, own, in_scope)
+    alone = fusion.alone
+    assert alone is not None
+    full = ~alone
+    if answer.full is not None:
+        full[~alone] = answer.full
+    united = replace(answer, docs=fusion.docs, full=full, alone=alone)
+    if request.sort is Sort.RELEVANCE:
+        return replace(united, scores=fusion.points, keys=fusion.keys, near=fusion.near)
+    by_words = np.zeros(len(alone), np.float32)
+    by_words[~alone] = scores
+    return replace(united, scores=by_words)
 
 
 def _list_docs(view: View, scope: tuple[ValueFilter, ...]) -> Docs:
@@ -162,18 +196,25 @@ def _add_pinned(answer: WordMatches, pinned: Docs) -> WordMatches:
     if not len(new):
         return answer
     at = answer.docs.searchsorted(new)
+
+    def with_new(values: npt.NDArray[N] | None, value: float) -> npt.NDArray[N] | None:
+        return None if values is None else np.insert(values, at, value)
+
     return replace(
         answer,
         docs=np.insert(answer.docs, at, new),
-        scores=None if answer.scores is None else np.insert(answer.scores, at, np.float32(0)),
-        full=None if answer.full is None else np.insert(answer.full, at, False),
+        scores=with_new(answer.scores, 0),
+        full=with_new(answer.full, False),
         added=np.insert(np.zeros(len(answer.docs), np.bool_), at, True),
+        alone=with_new(answer.alone, False),
+        keys=with_new(answer.keys, 0),
+        near=with_new(answer.near, 0),
     )
 
 
 def _tiers(view: View, answer: WordMatches) -> Docs:
-    """Return the tier of each document, 0 first, which its meaning cannot change: documents that lack some of the words
-    stand behind those that have them all, and alternatives behind the words themselves."""
+    """Return the tier of each document, 0 first, which meaning cannot change where it adds nothing: documents that lack
+    some of the words stand behind those that have them all, and alternatives behind the words themselves."""
     if answer.full is not None:
         return (~answer.full).astype(np.intp)
     return missing_units(view, () if answer.found is None else answer.found.units, answer.docs)

@@ -72,7 +72,7 @@ class ViewIndex:
             found = self._match_all(match_units(view, query, matches, last), query)
         if not len(found):
             return found
-        if len(found) < FEW and query.may_relax:
+        if len(found) < FEW and query.may_relax and not is_code(view, query.words):
             some = self._find_fewer(query, matches, last)
             full = np.isin(some.docs, found.docs)
             return replace(some, full=full, scores=_rank_full_first(some.scores, full))
@@ -232,6 +232,11 @@ class UnitMatch:
     own: Matches | None = None
     alternatives: tuple[tuple[str, ...], ...] = ()
     optional: frozenset[str] = frozenset()
+
+
+def is_code(view: View, words: Sequence[str]) -> bool:
+    """Return whether all words together are the code of a document."""
+    return view.postings("codes", joined(words).encode()) is not None
 
 
 def match_words(view: View, words: Sequence[str], exact: frozenset[str] = frozenset()) -> list[Matches]:

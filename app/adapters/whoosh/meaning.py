@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.adapters.whoosh.matching import is_code
 from app.adapters.whoosh.ordering import Keys
 from app.adapters.whoosh.scoring import Scores
 from app.adapters.whoosh.vectors import Differing, RowVectors, least_differing, most_differing
@@ -15,10 +16,13 @@ from app.domain.search.engine import SearchRequest
 from app.domain.search.ranking.scoring import (
     BEST_BY_MEANING,
     BEST_BY_WORDS,
+    LACKING_SHARE,
     MOST_SIMILAR,
     NEAREST,
+    NEAREST_OF_ALL,
     RANKED,
     SIMILAR_COSINE,
+    least_cosine,
     points_by_meaning,
     points_by_words,
     reads_as_code,
@@ -32,9 +36,10 @@ from app.domain.search.sentence_model import (
     Vectors,
     read_words,
 )
-from app.domain.search.text import joined
 
 COMPARED = 16_384  # Documents whose cosine is computed where the nearest of more are wanted: see vectors.py.
+# The same where the nearest of all are: enough for a hundred, and of 100,000 so many that they are read in long runs.
+COMPARED_OF_ALL = 8_192
 TIER = np.float32(BEST_BY_WORDS + BEST_BY_MEANING + 1)
 NO_VECTOR = np.uint16(np.iinfo(np.uint16).max)
 CHUNK = 1024  # Rows that are widened at a time, so that they stay in the processor's cache.
@@ -45,7 +50,7 @@ def meaning_of(
 ) -> Meaning | None:
     """Return the meaning of a search. None where words alone rank: they are a code, or too few documents have vectors.
     Raises MeaningLateError where the vector of the words is not made in time."""
-    if reads_as_code(words) or view.postings("codes", joined(words).encode()) is not None:
+    if reads_as_code(words) or is_code(view, words):
         return None
     # Before anything else is wanted of the model, which this loads beside the request.
     vector = meanings.vector(text, request)
@@ -65,32 +70,54 @@ class Meaning:
     text: str
     vector: Vectors
 
-    def fusion(self, docs: Docs, scores: Scores, tiers: Docs) -> Fusion:
+    def rank(self, docs: Docs, scores: Scores, tiers: Docs) -> Fusion:
         """Return the fusion of what documents (rising) score by words with how near they are, cached while the words
-        find and score the same. Those that score nothing, since a pin alone put them there, get no points."""
-        key = "fusion", self.model.name, self.text, hash(docs.tobytes()), hash(scores.tobytes())
-        fused = self.view.recent(key, lambda: self._fuse(docs, scores), lambda parts: sum(p.nbytes for p in parts))
-        return Fusion(*fused, tiers)
+        find and score the same. It adds no document."""
+        key = "ranked", self.model.name, self.text, hash(docs.tobytes()), hash(scores.tobytes())
+        points, near = self.view.recent(
+            key, lambda: self._rank(docs, scores), lambda parts: sum(p.nbytes for p in parts)
+        )
+        return Fusion(docs, points, near, tiers)
 
-    def _fuse(self, docs: Docs, scores: Scores) -> tuple[Scores, Docs, Docs]:
-        """Return (points by words and by meaning, the places of the nearest, their ranks)."""
-        points = points_by_words(_ranks_by_words(scores)).astype(np.float32)
-        found = np.flatnonzero(scores)
-        if len(found) < len(scores):
-            points[scores == 0] = 0
-            docs = docs[found]
-        nearest, ranks = self._nearest(docs)
-        nearest = found[nearest]
-        points[nearest] += points_by_meaning(ranks).astype(np.float32)
-        return points, nearest, ranks
+    def _rank(self, docs: Docs, scores: Scores) -> tuple[Scores, Scores]:
+        """Return (points by words and by meaning, those by meaning)."""
+        nearest, cosines = self._nearest(docs, NEAREST, COMPARED)
+        near = np.zeros(len(docs), np.float32)
+        near[nearest] = points_by_meaning(_ranks(cosines))
+        return points_by_words(_ranks_by_words(scores)).astype(np.float32) + near, near
 
-    def _nearest(self, docs: Docs) -> tuple[Docs, Docs]:
-        """Return (the places among `docs` of the nearest, their ranks)."""
-        if len(docs) <= COMPARED:
-            return _rank_nearest(self.cosines(docs))
-        likely = least_differing(self._differing()[docs], COMPARED)
-        nearest, ranks = _rank_nearest(self.cosines(docs[likely]))
-        return likely[nearest], ranks
+    def unite(self, docs: Docs, scores: Scores, full: Mask | None, tiers: Docs, in_scope: Docs | None) -> Fusion:
+        """Return the fusion of what documents (rising) score by words with the nearest of those in the scope, which it
+        adds; cached. `full` marks those that have all the words; None is all, for the documents and for the scope. What
+        meaning adds is in the last tier."""
+        nearest, ranks = self.nearest(len(docs), in_scope)
+        of = (docs, scores, tiers, nearest) if full is None else (docs, scores, tiers, nearest, full)
+        key = "united", self.model.name, self.text, tuple(hash(part.tobytes()) for part in of)
+        return self.view.recent(key, lambda: _unite(docs, scores, full, tiers, nearest, ranks), Fusion.size_in_bytes)
+
+    def nearest(self, found_by_words: int, in_scope: Docs | None) -> tuple[Docs, Docs]:
+        """Return the documents of the scope (rising; None is all) that are found by their meaning, rising, and their
+        ranks; cached."""
+        least = least_cosine(found_by_words)
+
+        def found() -> tuple[Docs, Docs]:
+            docs = np.arange(self.view.size) if in_scope is None else in_scope
+            nearest, cosines = self._nearest(docs, NEAREST_OF_ALL, COMPARED_OF_ALL)
+            near = cosines >= least
+            return docs[nearest[near]], _ranks(cosines[near])
+
+        scope = None if in_scope is None else hash(in_scope.tobytes())
+        key = "nearest", self.model.name, self.text, least, scope
+        return self.view.recent(key, found, lambda parts: parts[0].nbytes + parts[1].nbytes)
+
+    def _nearest(self, docs: Docs, most: int, compared: int) -> tuple[Docs, Scores]:
+        """Return (the places among `docs` of the nearest, rising, their cosines); of more than `compared` those whose
+        signs differ least are compared."""
+        if len(docs) <= compared:
+            return _nearest_places(self.cosines(docs), most)
+        likely = least_differing(self._differing()[docs], compared)
+        nearest, cosines = _nearest_places(self.cosines(docs[likely]), most)
+        return likely[nearest], cosines
 
     def similar(self, allowed: Mask) -> tuple[Docs, Scores]:
         """Return the documents among the allowed that are near enough to be shown beside few results, the nearest
@@ -131,31 +158,52 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """The points of documents by words and by meaning together, and which of them are the nearest in meaning: their
-    places among the documents, and their ranks. `tiers` stand one behind the other, 0 first, whatever the points."""
+    """Documents, rising, with their points by words and by meaning together, and those by meaning. `tiers` stand one
+    behind the other, 0 first, whatever the points. `alone` marks those that the words do not find; None for none."""
 
-    scores: Scores
-    nearest: Docs
-    ranks: Docs
+    docs: Docs
+    points: Scores
+    near: Scores
     tiers: Docs
+    alone: Mask | None = None
 
     @property
     def keys(self) -> Keys:
         """The keys of the order, highest first: by tier, then by points."""
-        return self.scores - self.tiers.astype(np.float32) * TIER if self.tiers.any() else self.scores
+        return self.points - self.tiers.astype(np.float32) * TIER if self.tiers.any() else self.points
 
-    def meaning_at(self, place: int) -> float:
-        """Return the points by meaning of the document at a place."""
-        found = np.flatnonzero(self.nearest == place)
-        return float(points_by_meaning(self.ranks[found[0]])) if len(found) else 0.0
+    def size_in_bytes(self) -> int:
+        arrays = (self.docs, self.points, self.near, self.tiers)
+        return sum(array.nbytes for array in arrays) + (0 if self.alone is None else self.alone.nbytes)
 
 
-def _rank_nearest(found: Scores) -> tuple[Docs, Docs]:
-    """Return (the places of the largest cosines, their ranks)."""
-    places = np.flatnonzero(found > 0)
-    if len(places) > NEAREST:
-        places = np.sort(places[np.argpartition(-found[places], NEAREST - 1)[:NEAREST]])
-    return places, _ranks(found[places])
+def _unite(docs: Docs, scores: Scores, full: Mask | None, tiers: Docs, nearest: Docs, ranks: Docs) -> Fusion:
+    points = points_by_words(_ranks_by_words(scores)) if len(docs) else np.zeros(0)
+    if full is not None:
+        points = np.where(full, points, LACKING_SHARE * points)
+    new = nearest[~np.isin(nearest, docs)]
+    at = docs.searchsorted(new)
+    found = np.insert(docs, at, new)
+    near = np.zeros(len(found), np.float32)
+    near[found.searchsorted(nearest)] = points_by_meaning(ranks)
+    return Fusion(
+        found,
+        np.insert(points.astype(np.float32), at, 0) + near,
+        near,
+        np.insert(tiers, at, tiers.max(initial=0)),
+        np.insert(np.zeros(len(docs), np.bool_), at, True),
+    )
+
+
+def _nearest_places(cosines: Scores, most: int) -> tuple[Docs, Scores]:
+    """Return (the places of the largest cosines, rising, those cosines); of equal ones the first."""
+    places = np.flatnonzero(cosines > 0)
+    if len(places) > most:
+        found = cosines[places]
+        last = np.partition(found, len(found) - most)[len(found) - most]
+        above, equal = np.flatnonzero(found > last), np.flatnonzero(found == last)
+        places = places[np.sort(np.concatenate((above, equal[: most - len(above)])))]
+    return places, cosines[places]
 
 
 def _ranks_by_words(scores: Scores) -> Keys:

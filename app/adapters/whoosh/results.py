@@ -55,7 +55,8 @@ def evaluate(view: View, request: SearchRequest, meanings: Meanings | None = Non
         return SearchResult(0, facets=facets, ranges=ranges, full_matches=0 if query_words(request.words) else None)
     evaluation = Evaluation(view, request, meanings)
     answer, total = evaluation.answer, len(evaluation.docs)
-    by_words = total - evaluation.count(answer.added)
+    by_meaning_alone = evaluation.count(answer.alone)
+    by_words = total - evaluation.count(answer.added) - by_meaning_alone
     full = None
     if answer.scores is not None:
         full = by_words if answer.full is None else evaluation.count(answer.full)
@@ -68,6 +69,7 @@ def evaluate(view: View, request: SearchRequest, meanings: Meanings | None = Non
         corrected=answer.corrected,
         relaxed=full is not None and full < by_words,
         full_matches=full,
+        by_meaning_alone=by_meaning_alone,
         similar=_similar_hits(evaluation),
         lacks_meaning=evaluation.lacks_meaning,
     )
@@ -122,7 +124,9 @@ def explain_document(evaluation: Evaluation, order: PlacedOrder, document_id: st
     parts = _explain_score(evaluation, doc, score) if score else ()
     placed = order.placement.placed(document_id, evaluation.group_of(doc))
     placed = placed or ("sold_out" if evaluation.puts_last(doc) else None)
-    return replace(why, rank=order.rank(document_id, doc), score=score, parts=parts, placed=placed)
+    alone = answer.alone is not None and bool(answer.alone[answer.docs.searchsorted(doc)])
+    rank = order.rank(document_id, doc)
+    return replace(why, rank=rank, score=score, parts=parts, placed=placed, by_meaning_alone=alone)
 
 
 def _words_in(view: View, units: Sequence[UnitMatch], doc: int) -> tuple[tuple[FieldMatch, ...], tuple[str, ...]]:
@@ -161,11 +165,14 @@ def _explain_score(evaluation: Evaluation, doc: int, score: float) -> tuple[Scor
     answer = evaluation.answer
     if answer.found is None:
         return ()
-    if answer.fusion is None:
+    if answer.near is None:
         return _score_parts(evaluation, answer.found, doc, score)
-    meaning = answer.fusion.meaning_at(int(answer.docs.searchsorted(doc)))
-    parts = _score_parts(evaluation, answer.found, doc, score - meaning)
+    at = int(answer.docs.searchsorted(doc))
+    meaning = float(answer.near[at])
     near = (ScorePart("meaning", None, (), meaning),) if meaning else ()
+    if answer.alone is not None and answer.alone[at]:
+        return near
+    parts = _score_parts(evaluation, answer.found, doc, score - meaning)
     return tuple(sorted((*parts, *near), key=lambda part: -part.worth))
 
 

@@ -226,10 +226,10 @@ def _factors_by_share(view: View, docs: Docs, scores: Scores) -> Scores | None:
     first = _first_results(scores)
     evidence = np.bincount(levels[first], scores[first].astype(np.float64) ** 2, kinds.entries)
     evidence[0] = 0  # Documents without a level.
-    largest = evidence.max()
-    if not largest:
+    total = evidence.sum()
+    if not total:
         return None
-    by_doc: Scores = lift_by_share(evidence, largest).astype(np.float32)[levels]
+    by_doc: Scores = lift_by_share(evidence, total).astype(np.float32)[levels]
     return by_doc
 
 

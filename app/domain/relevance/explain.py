@@ -109,6 +109,7 @@ class _ServedSearch:
             found.placed,
             known.parts if known else (),
             known.rank if known else None,
+            found.by_meaning_alone,
         )
 
     def explain(self, request: SearchRequest, product_id: int) -> Explanation:
@@ -186,6 +187,7 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
         was_emptied=understood.was_emptied,
         found=result.total,
         full=result.full_matches,
+        by_meaning_alone=result.by_meaning_alone,
         hits=tuple(
             _scored_hit(position, hit, search.score_of(hit, would)) for position, hit in enumerate(result.hits, start=1)
         ),
@@ -198,7 +200,7 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
         did_you_mean=None if result.corrected else result.suggestion,
         relaxed=result.relaxed,
         unknown=_unknown_words(search, explanation.tokens)
-        if result.corrected or result.relaxed or not result.total
+        if result.corrected or result.relaxed or result.total == result.by_meaning_alone
         else (),
         suggested=tuple(_applying_suggestions(search)),
         product=product,

@@ -84,8 +84,9 @@ class EngineHealth:
 
 @dataclass(frozen=True, slots=True)
 class ScoreExplanation:
-    """Explanation of a product's rank. `parts` sum up to `score`; `placed` is `pinned`, `boosted` or `buried`. `would`
-    are the parts that learning would add, were it served, and `would_rank` where the product would stand."""
+    """Explanation of a product's rank. `parts` sum up to `score`; `placed` is `pinned`, `boosted` or `buried`.
+    `by_meaning_alone`: the words do not find it. `would` are the parts that learning would add, were it served, and
+    `would_rank` where the product would stand."""
 
     score: float | None = None
     parts: tuple[ScorePart, ...] = ()
@@ -94,6 +95,7 @@ class ScoreExplanation:
     placed: str | None = None
     would: tuple[ScorePart, ...] = ()
     would_rank: int | None = None
+    by_meaning_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +154,11 @@ class SearchExplanation:
     first of them `rule`, and `lost` are the effects that one of them takes from another. `inactive_rule` is a rule for
     these words, where none applies at the requested moment. `unknown` are words that no product has; `corrected` is the
     spelling that is searched instead, `did_you_mean` one that is only offered. `full` counts the results that have all
-    words. `content` are the pages and collections that shoppers see beside the results; `similar` are the products that
-    follow them by meaning alone, with cosines as scores. `is_behind`: a saved synonym or rule is not served yet.
-    `page_size` is how many products a page of the shop shows. `meaning` is what is understood of the words, which
-    `mode` offers or applies; `was_emptied`: as filters it would have left no product, so the words were searched."""
+    words, `by_meaning_alone` those that the words do not find. `content` are the pages and collections that shoppers
+    see beside the results; `similar` are products near in meaning that follow them, with cosines as scores.
+    `is_behind`: a saved synonym or rule is not served yet. `page_size` is how many products a page of the shop shows.
+    `meaning` is what is understood of the words, which `mode` offers or applies; `was_emptied`: as filters it would
+    have left no product, so the words were searched."""
 
     request: ExplainRequest
     engine: EngineHealth
@@ -173,6 +176,7 @@ class SearchExplanation:
     banner: Banner | None = None
     found: int | None = None
     full: int | None = None
+    by_meaning_alone: int = 0
     hits: tuple[ScoredHit, ...] = ()
     content: ContentHits = NO_CONTENT
     similar: tuple[ScoredHit, ...] = ()
@@ -309,6 +313,7 @@ def explanation_json(explanation: SearchExplanation) -> dict[str, Any]:
         "rules": [_applied_rule_json(rule, explanation.lost) for rule in explanation.rules],
         "redirect": explanation.redirect,
         "found": explanation.found,
+        "foundByMeaningAlone": explanation.by_meaning_alone,
         "correctedTo": explanation.corrected,
         "didYouMean": explanation.did_you_mean,
         "products": [_hit_json(hit) for hit in explanation.hits],
@@ -389,6 +394,7 @@ def _why_json(why: ScoreExplanation) -> dict[str, Any]:
         "placed": why.placed,
         "matches": [{"field": match.field, "words": list(match.words)} for match in why.matches],
         "missingWords": list(why.missing),
+        "byMeaningAlone": why.by_meaning_alone,
         "wouldRank": why.would_rank,
         "wouldAdd": [_part_json(part) for part in why.would],
     }

@@ -135,10 +135,11 @@ class SearchRequest:
     `prefix_last` lets the last word be the beginning of longer ones where it finds little; `is_typing` says that it is
     still being typed, so that it always may be.
 
-    `by_meaning` lets the nearness of a document's meaning to that of the words count in the order by relevance; an
-    engine that does not know, or not in time, what they mean answers by words alone. `patient` waits for the meaning,
-    for reports of what shoppers find in general. `known_meaning` uses it only where it is cached and has nothing
-    computed: for robots, whose searches would hold up those of people.
+    `by_meaning` adds the documents whose meaning is nearest to that of the words, within the scope, to what the words
+    find (but where they name a level or are a code), and lets nearness count in the order by relevance. An engine that
+    does not know, or not in time, what they mean answers by words alone. `patient` waits for the meaning, for reports
+    of what shoppers find in general. `known_meaning` uses it only where it is cached and has nothing computed: for
+    robots, whose searches would hold up those of people.
     `similar_below` fills `SearchResult.similar` where fewer documents are found. `learned` lifts the scores of what the
     words find; it adds nothing to the results.
 
@@ -218,8 +219,8 @@ class ScorePart:
 class Explanation:
     """The explanation why a document is, or is not, among the results. `rank` is 1-based, None when it is not found.
     `parts`, largest first, sum up to the score. `placed` is `pinned`, `boosted`, `buried` or `sold_out` (last)
-    where a request placed it. `is_far_down`: it is found, but behind RESULT_WINDOW others, so that an engine on a
-    cluster has no rank of it."""
+    where a request placed it. `by_meaning_alone`: the words do not find it. `is_far_down`: it is found, but behind
+    RESULT_WINDOW others, so that an engine on a cluster has no rank of it."""
 
     tokens: tuple[str, ...]
     indexed: bool
@@ -230,6 +231,7 @@ class Explanation:
     parts: tuple[ScorePart, ...] = ()
     placed: str | None = None
     is_far_down: bool = False
+    by_meaning_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,12 +256,11 @@ class RangeCount:
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """The result of a request. `suggestion` is a better spelling of the words, `corrected` says that it was searched
-    instead because the words as typed find nothing, `relaxed` that some of the results lack some of the words.
-    `full_matches` counts the results that have all the words; None without words. `similar`, on the first page of a
-    search by meaning that finds fewer than `similar_below`, has the documents near in meaning that it did not find,
-    the nearest first, within scope and filters. They are in no total and no count, and their score is the cosine.
-    `lacks_meaning`: the meaning of the words was not known in time, so that the same search may have another order
-    later."""
+    instead because the words as typed find nothing, `relaxed` that some of what the words find lacks some of them.
+    `full_matches` counts the results that have all the words, None without words; `by_meaning_alone` those that the
+    words do not find. `similar`, on the first page of a search by meaning that finds fewer than `similar_below`, has
+    documents near in meaning that are no results, by their cosine, within scope and filters. `lacks_meaning`: the
+    meaning was not known in time, so that the same search may find more later."""
 
     total: int
     hits: tuple[Hit, ...] = ()
@@ -269,6 +270,7 @@ class SearchResult:
     corrected: bool = False
     relaxed: bool = False
     full_matches: int | None = None
+    by_meaning_alone: int = 0
     similar: tuple[Hit, ...] = ()
     lacks_meaning: bool = False
 
@@ -319,8 +321,8 @@ FAULT_LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class EngineStatus:
-    """The status of one index of a site. An index that is UNREACHABLE has an `error` and its `fault`; a HEALTHY one
-    only where it answers, but takes no changes. `generation` changes with every swap and `version` with every change
+    """The status of one index. One that is UNREACHABLE has an `error` and its `fault`; a HEALTHY one only where it
+    answers, but takes no changes. `generation` changes with every swap and `version` with every change
     that a reader can see. Deleted documents may count in document frequencies until the engine merges its files: that
     moves scores, not what is found. An `outdated` index answers, but was made by another version of the analysis
     (`ranking.analysis.ANALYSIS`), so that some words miss what they should find until a rebuild. `vectors` counts the

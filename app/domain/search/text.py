@@ -58,6 +58,10 @@ MAX_WORDS = 16
 MAX_WORD_LENGTH = 64
 # Words that people type between the words that matter. They add to a score but need not match.
 LINKING_WORDS = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"))
+# A bar code has as many digits, and as many as it has without leading zeros once it went through a table: UPC-A 12,
+# EAN-13, GTIN-14. GTIN-8 is another kind, whose zeros count.
+_LONG_GTIN = range(12, 15)
+_GTIN_8 = 8
 _WORD = re.compile(r"[^\W_]+")
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 _PART = re.compile(r"\d+|\D+")
@@ -86,8 +90,8 @@ def tokens(text: str) -> list[str]:
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """Return the singular of a folded plural, and any other word as it is, so that different words stay different. Both
-    are cut at MAX_WORD_LENGTH."""
-    word = word[:MAX_WORD_LENGTH]
+    are cut at MAX_WORD_LENGTH. Bar codes lose their leading zeros."""
+    word = without_leading_zeros(word[:MAX_WORD_LENGTH])
     singular = SINGULARS.get(word) or _without_ending(word)
     return SINGULARS.get(singular, singular)  # "men's" is folded to "mens", whose singular is the plural "men".
 
@@ -100,6 +104,14 @@ def _without_ending(word: str) -> str:
     if word.endswith(_SIBILANT_PLURALS):
         return word[:-2]
     return word[:-1]
+
+
+def without_leading_zeros(word: str) -> str:
+    """Return a bar code (UPC-A, EAN-13, GTIN-14) without leading zeros, so that all its forms are one word; a GTIN-8
+    keeps its eight digits. Any other word stays."""
+    if word[:1] == "0" and len(word) in _LONG_GTIN and word.isdecimal():
+        return word.lstrip("0").zfill(_GTIN_8)
+    return word
 
 
 def words(text: str) -> list[str]:
@@ -134,8 +146,8 @@ def parts(word: str) -> tuple[str, ...]:
 
 def joined(pieces: Iterable[str]) -> str:
     """Return words written as one, the form in which spellings of a code or compound match: `rj 45` and `RJ-45` are
-    `rj45`."""
-    return "".join(pieces)
+    `rj45`, and a bar code is one however it is spaced."""
+    return without_leading_zeros("".join(pieces))
 
 
 def code(text: str) -> str:

@@ -104,6 +104,7 @@ class WhyShape(Answer):
     )
     matches: list[MatchShape] = Field(description="Which fields hold which of the words.")
     missing_words: list[str] = Field(description="Words of the search that it has nowhere.")
+    by_meaning_alone: bool = Field(default=False, description="Its meaning finds it; the words do not.")
     would_rank: int | None = Field(default=None, description="Its place if learning from clicks were on.")
     would_add: list[ScorePartShape] = Field(default=[], description="What learning would add to its score.")
 
@@ -191,6 +192,7 @@ class DiagnoseAnswer(Answer):
     rules: list[RankedRuleShape] = Field(description="All rules that apply, in the order in which they count.")
     redirect: str | None = Field(description="Where the rule sends shoppers, who do not see the results.")
     found: int | None = Field(description="How many products are found; null where search does not answer.")
+    found_by_meaning_alone: int = Field(description="How many of them the words do not find.")
     currency: str
     products: list[FoundProductShape] = Field(description="The first ten, in the order the shop shows them.")
     content: list[FoundContentShape] = Field(

@@ -37,15 +37,15 @@ class Evaluation:
         everything = {} if request.words.strip() else {id: 0.0 for id in self._in_scope()}
         self.scores = dict(self.answer.found.scores) if self.answer else everything
         self.by_words = set(self.scores)
-        for pin in request.pins:
-            if pin.id in self._in_scope():
-                self.scores.setdefault(pin.id, 0.0)
         self.by_meaning: Scores = {}
         self.fused = False
         self.cosines = self._cosines() if self.answer else {}
-        if self.cosines and request.sort is Sort.RELEVANCE:
-            self._fuse()
-            self.fused = True
+        if self.cosines:
+            self._find_by_meaning()
+        self.alone = self.scores.keys() - self.by_words
+        for pin in request.pins:
+            if pin.id in self._in_scope():
+                self.scores.setdefault(pin.id, 0.0)
         self.kept = [id for id in documents.by_id if id in self.scores and self._passes(id)]
         self.placement = PlacedDocuments.of(request, set(self.kept), len(self.kept))
 
@@ -61,14 +61,32 @@ class Evaluation:
         vector = model.embed([text or self.request.words])[0]
         return {id: float(row @ vector) for id, row in self.documents.vectors.items()}
 
-    def _fuse(self) -> None:
+    @property
+    def adds(self) -> bool:
+        """Whether meaning adds to what the words find: where they name no level."""
         assert self.answer is not None
-        words = {id: score for id, score in self.scores.items() if id in self.by_words}
-        near = [id for id in sorted(words, key=lambda id: -self.cosines[id]) if self.cosines[id] > 0]
-        ranks = _ranks({id: self.cosines[id] for id in near[: scoring.NEAREST]})
+        return all(factor == 1.0 for factor in self.answer.found.lifts.get("level_name", {}).values())
+
+    def _find_by_meaning(self) -> None:
+        assert self.answer is not None
+        words, full = dict(self.scores), self.answer.found.full
+        among = self._in_scope() if self.adds else self.by_words
+        least = scoring.least_cosine(len(words)) if self.adds else 0.0
+        near = sorted((id for id in among if self.cosines[id] > 0), key=lambda id: -self.cosines[id])
+        near = [id for id in near if self.cosines[id] >= least]
+        near = near[: scoring.NEAREST_OF_ALL if self.adds else scoring.NEAREST]
+        for id in near:
+            self.scores.setdefault(id, 0.0)
+        if self.request.sort is not Sort.RELEVANCE:
+            return
+        self.fused = True
+        ranks = _ranks({id: self.cosines[id] for id in near})
         self.by_meaning = {id: scoring.points_by_meaning(rank) for id, rank in ranks.items()}
-        for id, rank in _ranks(words).items():
-            self.scores[id] = scoring.points_by_words(rank) + self.by_meaning.get(id, 0.0)
+        by_words = {id: scoring.points_by_words(rank) for id, rank in _ranks(words).items()}
+        if self.adds:
+            by_words = {id: points * (1 if id in full else scoring.LACKING_SHARE) for id, points in by_words.items()}
+        for id in self.scores:
+            self.scores[id] = by_words.get(id, 0.0) + self.by_meaning.get(id, 0.0)
 
     def _similar(self) -> tuple[Hit, ...]:
         request = self.request
@@ -106,6 +124,7 @@ class Evaluation:
             corrected=bool(self.answer and self.answer.corrected),
             relaxed=full is not None and full < by_words,
             full_matches=full,
+            by_meaning_alone=sum(id in self.alone for id in self.kept),
             similar=self._similar(),
         )
 
@@ -160,7 +179,7 @@ class Evaluation:
             case Sort.NAME:
                 return (fold(document.name),)
             case Sort.RELEVANCE if self.answer:
-                ranks_tiers = self.request.ranking.sold_out_last or self.fused
+                ranks_tiers = self.request.ranking.sold_out_last or (self.fused and not self.adds)
                 is_less = ranks_tiers and id not in self.answer.found.full
                 return (is_less, is_behind, self._alternatives_alone(id), -self.scores[id])
         first = self.request.first
@@ -174,6 +193,8 @@ class Evaluation:
         found = self.answer.found
         if not self.fused or found.full < found.scores.keys():
             return 0
+        if id in self.alone:
+            return max(map(self._alternatives_alone, found.scores), default=0)
         return sum(unit.own is not None and id not in unit.own for unit in found.units)
 
 

@@ -51,7 +51,8 @@ class Explainer:
             self.evaluation.unpinned().index(id)
         )
         parts = self._parts(id, score) if score else ()
-        return Explanation(words, True, rank, score, matches, missing, parts, self._placed(id))
+        alone = id in self.evaluation.alone
+        return Explanation(words, True, rank, score, matches, missing, parts, self._placed(id), by_meaning_alone=alone)
 
     def _placed(self, id: str) -> str | None:
         is_behind = self.evaluation.request.ranking.sold_out_last and not sells(self.documents.by_id[id])
@@ -90,6 +91,8 @@ class Explainer:
     def _parts(self, id: str, score: float) -> tuple[ScorePart, ...]:
         """What the score is made of, scaled to its sum: what counts for all words scales each part."""
         assert self.answer is not None
+        if id in self.evaluation.alone:
+            return (ScorePart("meaning", None, (), score),)
         raw = list(self.index.bonuses(self.answer.query, id))
         for unit in self.answer.found.units:
             raw += self._unit_parts(unit, id)

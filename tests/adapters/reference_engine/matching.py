@@ -84,7 +84,7 @@ class Index:
             found = self._with_all(self._units(query, last, apart=False), query)
         if not found.scores:
             return found
-        if len(found) < FEW and query.may_relax:
+        if len(found) < FEW and query.may_relax and not self.documents.has_code(query.words):
             some = self.find_fewer(query, last)
             return Found(_demoted(some.scores, [set(found.scores)]), some.units, frozenset(found.scores), some.lifts)
         finished, lifts = self._finished(query, found.scores)
@@ -233,9 +233,9 @@ class Index:
         evidence: Counter[tuple[str, ...]] = Counter()
         for id in sorted(scores, key=lambda id: -scores[id])[: scoring.FIRST_RESULTS]:
             evidence[levels[id]] += scores[id] ** 2  # type: ignore[assignment]
-        largest = max((sum_ for level, sum_ in evidence.items() if level), default=0)
+        total = sum(sum_ for level, sum_ in evidence.items() if level)
         shares = {
-            id: scoring.lift_by_share(evidence[level], largest) if level and largest and id not in named else 1.0
+            id: scoring.lift_by_share(evidence[level], total) if level and total and id not in named else 1.0
             for id, level in levels.items()
         }
         return {"level": shares, "level_name": {id: scoring.LIFT_BY_NAME if id in named else 1.0 for id in scores}}

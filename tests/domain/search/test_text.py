@@ -152,3 +152,19 @@ def test_a_regular_plural_meets_its_singular(word: str) -> None:
     assume(not word.endswith(("i", "u", "e", "x", "z", "ch", "sh", "y", "o")) and word not in SINGULARS)
     assume(f"{word}s" not in SINGULARS)
     assert stem(f"{word}s") == stem(word)
+
+
+@pytest.mark.parametrize(
+    ("typed", "indexed"),
+    [
+        ("012345678905", "12345678905"),
+        ("00012345678905", "12345678905"),
+        ("12345678905", "12345678905"),
+        ("00000001234565", "01234565"),
+        ("01234565", "01234565"),
+        ("0012345", "0012345"),
+        ("0a2345678905", "0a2345678905"),
+    ],
+)
+def test_a_bar_code_is_one_word_with_and_without_leading_zeros(typed: str, indexed: str) -> None:
+    assert (words(typed), code(typed)) == ([indexed], indexed)

@@ -201,15 +201,16 @@ def search_listing(
     *,
     planned: Plan | None = None,
     known_meaning: bool = False,
+    patient: bool = False,
     reader: QueryReader | None = None,
     contest: Contest | None = None,
 ) -> SearchPage:
     """Return a page of the products that a search finds by the serving configuration, the first page with the pages and
     collections beside them where the site wants that. Where one of those answers the words, no other spelling is
     searched for products, on any page. `planned` is the plan of the words, where the caller has made it; a redirect is
-    part of it and not followed. `known_meaning` as in SearchRequest. `reader` understands prices, sizes, values and
-    brands among the words, as the serving configuration says. With a `contest` the order is interleaved, unless words
-    of the search are filters. Raises NotFound past the last page and SearchUnavailable."""
+    part of it and not followed. `known_meaning` and `patient` as in SearchRequest. `reader` understands prices,
+    sizes, values and brands among the words, as the serving configuration says. With a `contest` the order is
+    interleaved, unless words of the search are filters. Raises NotFound past the last page and SearchUnavailable."""
     if planned is None:
         planned = plan(request.words, served, now)
     if request.words_alone:
@@ -228,6 +229,7 @@ def search_listing(
         correct=not content.answer(request.words),
         similar_below=page_size,
         known_meaning=known_meaning,
+        patient=patient,
     )
     understood = UnderstoodSearch(search, planned, applied)
     found, was_emptied = _find(engine, shop.site_id, understood, served, None if applied else contest, now)

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from app.domain.search.engine import Alternatives, SearchRequest
 from app.domain.search.ranking.analysis import Vocabulary
+from app.domain.search.ranking.scoring import reads_as_code
 from app.domain.search.text import LINKING_WORDS, query_words, quoted_words
 
 ENOUGH = 12  # With fewer results the last word may be unfinished, and one more of the words may be missing.
@@ -53,8 +54,9 @@ class Query:
 
     @property
     def may_relax(self) -> bool:
-        """Whether results may lack some of the words. Words with digits name one thing: fewer would name another."""
-        return len(self.words) > 1 and not any(character.isdigit() for word in self.words for character in word)
+        """Whether results may lack some of the words. Words that read as a code name one thing: fewer would name
+        another. So do words that are a code, which the engine knows."""
+        return len(self.words) > 1 and not reads_as_code(self.words)
 
     def units(self, *, apart: bool = False) -> Iterator[Unit]:
         """Yield the units in the order of the words. `apart`, each required word of a run counts as one, and the

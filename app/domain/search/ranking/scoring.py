@@ -5,7 +5,9 @@ the words mean. Products of a level are lifted by that level's share in the firs
 the level, whole, they are lifted further: "laptop" names Laptops, and the many laptop bags that have the word as well
 do not outrank them.
 
-The order by words and the order by meaning are fused by reciprocal ranks, and a request may place documents by hand.
+The order by words and the order by meaning are fused by reciprocal ranks. Meaning adds the nearest documents to those
+that the words find, unless the words name a level: then it only orders what they find. A request may place documents by
+hand.
 The functions of scores and ranks take a number or an array of numbers alike, so that an engine may compute all
 documents at once.
 """
@@ -60,7 +62,11 @@ Phrase = tuple[str, ...]
 
 # The order by words and the order by meaning as one (Cormack, Clarke and Büttcher, 2009). Ranks begin with 0; documents
 # that score the same share the rank of the first.
-NEAREST = 300  # Documents whose meaning counts.
+NEAREST = 300  # Of the documents of a level that the words name, those whose meaning counts.
+NEAREST_OF_ALL = 100  # Of all documents in the scope, those that other words find by their meaning.
+LACKING_SHARE = 0.3  # Of the points by words, for documents that lack some of the words.
+ADDED_COSINE = 0.5  # From which on documents are found by meaning beside those that the words find, and
+ADDED_ALONE_COSINE = 0.55  # where the words find nothing; see bench/README.md.
 RANKED = 2_000  # Documents whose rank by words is exact; what lies behind is moved to the first 150 at most.
 OFFSET = 61
 BEST_BY_WORDS = 100.0  # Points, which are easier to read than reciprocals of ranks.
@@ -143,10 +149,11 @@ def stock_share(in_stock: Amount, has_few: Amount) -> Amount:
     return in_stock * (1 - (1 - FEW_SHARE) * has_few)
 
 
-def lift_by_share(evidence: Amount, largest: float) -> Amount:
+def lift_by_share(evidence: Amount, total: float) -> Amount:
     """Return the factor for the scores of a level's products. `evidence` is the sum of the squared scores of those
-    among the first results, `largest` the largest such sum of any level."""
-    return 1 + SHARE_LIFT * evidence / largest
+    among the first results, `total` that of the products of all levels. So a level that is merely the commonest of many
+    is lifted little."""
+    return 1 + SHARE_LIFT * evidence / total
 
 
 def phrase_of(query: Sequence[str], optional: Collection[str] = LINKING_WORDS) -> Phrase:
@@ -169,6 +176,12 @@ def points_by_words(rank: Amount) -> Amount:
 def points_by_meaning(rank: Amount) -> Amount:
     """Return the points of a document among the nearest; others get none."""
     return BEST_BY_MEANING * OFFSET / (OFFSET + rank)
+
+
+def least_cosine(found_by_words: int) -> float:
+    """Return how near a document must be to be found by meaning. What is nearest to words that nothing has is nonsense,
+    or another brand's, more often."""
+    return ADDED_COSINE if found_by_words else ADDED_ALONE_COSINE
 
 
 def rank_by_meaning(points: float) -> int:

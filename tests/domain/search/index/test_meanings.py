@@ -118,9 +118,9 @@ def test_a_model_that_is_new_leads_to_one_rebuild_and_to_searches_by_meaning(
     entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "index.rebuild")).one()
     assert entry.summary == "Requested a rebuild, so that the meaning of words counts in search"
     assert rebuild(with_model, *map(str, queue.jobs[-1][1]))
-    settee = SearchRequest(words="settee", by_meaning=True, similar_below=24)
+    settee = SearchRequest(words="settee", by_meaning=True)
     found = with_model.engine.search(site_id, IndexName.PRODUCTS, settee)
-    assert [hit.card["sku"] for hit in found.similar] == ["couch"]
+    assert (found.by_meaning_alone, [hit.card["sku"] for hit in found.hits][-1]) == (1, "couch")
     clock.move(hours=2)
     heal(with_model)
     assert len(requested()) == 1
