@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from app.adapters.whoosh import WhooshEngine
+from app.domain.relevance.judgements.measures import mean
 from app.domain.search.engine import IndexDocument, SearchRequest
 from app.domain.search.serving.plan import Plan
 from app.domain.search.serving.query import UnderstoodSearch, search_understood
@@ -18,7 +19,7 @@ from app.domain.search.understanding.facts import QueryReader
 from app.domain.search.understanding.parts import PartKind
 from bench.catalogue import document, levels_of, queries
 from bench.generated_searches import CURRENCY, CountedShop, SearchMaker, attributes_of, score
-from bench.judging import difference, halves, judge, mean
+from bench.judging import difference, halves, judge
 from bench.measuring import (
     PRODUCTS,
     QUERIES,

@@ -13,7 +13,7 @@ from app.adapters.opensearch.matching import Found, Index
 from app.domain.search.engine import SearchRequest, ValueFilter
 from app.domain.search.ranking import scoring, spelling
 from app.domain.search.sentence_model import COVERED, MeaningLateError, Meanings, Vectors, read_words
-from app.domain.search.text import joined
+from app.domain.search.text import joined, quoted_words
 
 
 @dataclass(slots=True)
@@ -41,12 +41,12 @@ class SearchVectors:
 def vector_of(
     lookups: Lookups, vectors: SearchVectors, request: SearchRequest, answer: spelling.Answer[Found] | None
 ) -> Vectors | None:
-    """Return the vector of what was searched in the end. None where words alone rank: they are a code, or too few
-    documents have vectors of the model. Raises MeaningLateError and LookupMissingError."""
+    """Return the vector of what was searched in the end. None where words alone rank: they are a code or in quotes,
+    or too few documents have vectors of the model. Raises MeaningLateError and LookupMissingError."""
     if vectors.meanings is None or answer is None or not vectors.are_wanted(request):
         return None
     words = answer.query.words
-    if scoring.reads_as_code(words) or lookups.count(queries.has_code(joined(words)), 0):
+    if scoring.reads_as_code(words) or quoted_words(request.words) or lookups.count(queries.has_code(joined(words)), 0):
         return None
     text = answer.suggestion if answer.corrected and answer.suggestion else request.words
     vector = vectors.vector(text, request)
@@ -108,7 +108,7 @@ def unite(lookups: Lookups, index: Index, found: Found, near: Mapping[str, float
     points, least = _points_by_words(lookups, index, found, near) if len(found) else ({}, 1.0)
     if found.full is None:
         return Fusion(len(found), points, _points_by_meaning(near), least, index.tiers(found) if len(found) else ())
-    share = scoring.LACKING_SHARE
+    share = scoring.PARTIAL_SHARE
     points = {id: each if id in found.full else share * each for id, each in points.items()}
     return Fusion(len(found), points, _points_by_meaning(near), least, (), share)
 

@@ -16,10 +16,10 @@ from app.domain.search.engine import SearchRequest
 from app.domain.search.ranking.scoring import (
     BEST_BY_MEANING,
     BEST_BY_WORDS,
-    LACKING_SHARE,
     MOST_SIMILAR,
     NEAREST,
     NEAREST_OF_ALL,
+    PARTIAL_SHARE,
     RANKED,
     SIMILAR_COSINE,
     least_cosine,
@@ -36,6 +36,7 @@ from app.domain.search.sentence_model import (
     Vectors,
     read_words,
 )
+from app.domain.search.text import quoted_words
 
 COMPARED = 16_384  # Documents whose cosine is computed where the nearest of more are wanted: see vectors.py.
 # The same where the nearest of all are: enough for a hundred, and of 100,000 so many that they are read in long runs.
@@ -48,9 +49,9 @@ CHUNK = 1024  # Rows that are widened at a time, so that they stay in the proces
 def meaning_of(
     view: View, meanings: Meanings, text: str, words: Sequence[str], request: SearchRequest
 ) -> Meaning | None:
-    """Return the meaning of a search. None where words alone rank: they are a code, or too few documents have vectors.
-    Raises MeaningLateError where the vector of the words is not made in time."""
-    if reads_as_code(words) or is_code(view, words):
+    """Return the meaning of a search. None where words alone rank: they are a code or in quotes, or too few documents
+    have vectors. Raises MeaningLateError where the vector of the words is not made in time."""
+    if reads_as_code(words) or quoted_words(request.words) or is_code(view, words):
         return None
     # Before anything else is wanted of the model, which this loads beside the request.
     vector = meanings.vector(text, request)
@@ -180,7 +181,7 @@ class Fusion:
 def _unite(docs: Docs, scores: Scores, full: Mask | None, tiers: Docs, nearest: Docs, ranks: Docs) -> Fusion:
     points = points_by_words(_ranks_by_words(scores)) if len(docs) else np.zeros(0)
     if full is not None:
-        points = np.where(full, points, LACKING_SHARE * points)
+        points = np.where(full, points, PARTIAL_SHARE * points)
     new = nearest[~np.isin(nearest, docs)]
     at = docs.searchsorted(new)
     found = np.insert(docs, at, new)

@@ -21,6 +21,7 @@ from app.domain.search.ranking.query import (
     Query,
 )
 from app.domain.search.ranking.scoring import PlacedDocuments
+from app.domain.search.text import quoted_words
 from app.domain.shared.text import fold
 from tests.adapters.reference_engine.documents import Documents, Scores, carries, lies_in, sells
 from tests.adapters.reference_engine.matching import Index
@@ -55,7 +56,7 @@ class Evaluation:
         words, model = self.answer.query.words, self.documents.model
         if model is None or not self.request.by_meaning or self.request.is_typing:
             return {}
-        if scoring.reads_as_code(words) or self.documents.has_code(words):
+        if scoring.reads_as_code(words) or quoted_words(self.request.words) or self.documents.has_code(words):
             return {}
         text = self.answer.suggestion if self.answer.corrected else None
         vector = model.embed([text or self.request.words])[0]
@@ -84,7 +85,7 @@ class Evaluation:
         self.by_meaning = {id: scoring.points_by_meaning(rank) for id, rank in ranks.items()}
         by_words = {id: scoring.points_by_words(rank) for id, rank in _ranks(words).items()}
         if self.adds:
-            by_words = {id: points * (1 if id in full else scoring.LACKING_SHARE) for id, points in by_words.items()}
+            by_words = {id: points * (1 if id in full else scoring.PARTIAL_SHARE) for id, points in by_words.items()}
         for id in self.scores:
             self.scores[id] = by_words.get(id, 0.0) + self.by_meaning.get(id, 0.0)
 

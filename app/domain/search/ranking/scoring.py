@@ -64,7 +64,7 @@ Phrase = tuple[str, ...]
 # that score the same share the rank of the first.
 NEAREST = 300  # Of the documents of a level that the words name, those whose meaning counts.
 NEAREST_OF_ALL = 100  # Of all documents in the scope, those that other words find by their meaning.
-LACKING_SHARE = 0.3  # Of the points by words, for documents that lack some of the words.
+PARTIAL_SHARE = 0.3  # Of the points by words, for documents that lack some of the words.
 ADDED_COSINE = 0.5  # From which on documents are found by meaning beside those that the words find, and
 ADDED_ALONE_COSINE = 0.55  # where the words find nothing; see bench/README.md.
 RANKED = 2_000  # Documents whose rank by words is exact; what lies behind is moved to the first 150 at most.

@@ -214,4 +214,4 @@ def test_a_candidate_is_kept_until_there_is_none(indexing: SearchContext) -> Non
         lists.choose_candidate(author, list_id, None)
     assert lists.candidate_of(_row(site_id, list_id)) is None
     summaries = db.session.scalars(select(AuditEntry.summary).where(AuditEntry.action == "judgements.candidate")).all()
-    assert [summary.rpartition(": ")[2] for summary in summaries] == ["With meaning", "none"]
+    assert [summary.rpartition(": ")[2] for summary in summaries] == ["With search by meaning", "none"]

@@ -12,7 +12,8 @@ from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
 from app.domain.search.serving.interleaved import Contest, Interleaved, search_interleaved
 from app.domain.search.serving.plan import Learned, LearningMode, Served, plan
 from app.domain.search.serving.query import search_products
-from app.domain.search.serving.rules import PinnedSku, Rule, RuleSet
+from app.domain.search.serving.rule_set import RuleSet
+from app.domain.search.serving.rules import PinnedSku, Rule
 from app.transaction import transaction
 from tests.searching import add_product, add_site, request
 
