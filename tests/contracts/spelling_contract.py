@@ -110,6 +110,12 @@ class SpellingContract:
         result = searched(engine, "audio cabel")
         assert (result.suggestion, result.corrected, result.relaxed, result.total) == ("audio cable", False, True, 61)
 
+    @pytest.mark.parametrize("words", ["bake plate", "baked plate"])
+    def test_a_word_that_many_products_have_in_another_form_is_no_slip(self, engine: SearchEngine, words: str) -> None:
+        trays, plates = [shoe(n, "Baking tray") for n in range(1, 41)], [shoe(n, "Base plate") for n in range(41, 46)]
+        rebuild(engine, [*trays, *plates])
+        assert searched(engine, words).suggestion is None
+
 
 def searched(engine: SearchEngine, words: str) -> SearchResult:
     return engine.search(SITE, PRODUCTS, SearchRequest(words=words))

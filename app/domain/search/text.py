@@ -63,7 +63,8 @@ LINKING_WORDS = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "o
 _LONG_GTIN = range(12, 15)
 _GTIN_8 = 8
 _WORD = re.compile(r"[^\W_]+")
-_QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
+# Directly after a digit the mark means inches: it opens no quote.
+_QUOTED = re.compile(r'(?<!\d)"[^"]*"|“[^”]*”')
 _PART = re.compile(r"\d+|\D+")
 _SIBILANT_PLURALS = ("ches", "shes", "sses", "xes", "tzes", "zzes")
 _NOT_PLURAL = ("ss", "us", "is")
@@ -132,7 +133,8 @@ def query_words(text: str) -> tuple[str, ...]:
 
 
 def quoted_words(text: str) -> frozenset[str]:
-    """Return the words of a query that stand in double quotes. A quote that is not closed quotes nothing."""
+    """Return the words of a query that stand in double quotes. A quote that is not closed quotes nothing, nor
+    does the mark of inches, as in 27"."""
     if '"' not in text and "“" not in text:
         return frozenset()
     return frozenset(word for part in _QUOTED.findall(text[:MAX_CHARACTERS]) for word in words(part))

@@ -13,6 +13,7 @@ from app.domain.search.text import (
     neighbours,
     parts,
     query_words,
+    quoted_words,
     stem,
     tokens,
     words,
@@ -110,6 +111,28 @@ def test_what_is_typed_is_cut_to_size_and_each_word_counts_once() -> None:
     assert len(query_words(" ".join(f"w{n}" for n in range(100)))) == MAX_WORDS
     assert query_words("x" * 10_000) == ("x" * MAX_WORD_LENGTH,)
     assert query_words(" " * MAX_CHARACTERS + "late") == ()
+
+
+@pytest.mark.parametrize(
+    ("typed", "quoted"),
+    [
+        ('"red shoes" cheap', {"red", "shoe"}),
+        ("“red shoes” cheap", {"red", "shoe"}),
+        ('red "shoes', set()),
+        ('27" couch 24"', set()),
+        ('"couch 24" wide', {"couch", "24"}),
+        ('27" "leather couch"', {"leather", "couch"}),
+    ],
+)
+def test_words_stand_in_quotes_that_are_opened_and_closed(typed: str, quoted: set[str]) -> None:
+    assert quoted_words(typed) == quoted
+
+
+@given(st.lists(st.tuples(st.integers(0, 99), st.sampled_from(("couch", "screen", "x", "wide frame"))), max_size=6))
+def test_marks_of_inches_quote_nothing_and_leave_quotes_what_they_are(sizes: list[tuple[int, str]]) -> None:
+    measured = " ".join(f'{inches}" {thing}' for inches, thing in sizes)
+    assert quoted_words(measured) == frozenset()
+    assert quoted_words(f'{measured} "leather sofa"') == {"leather", "sofa"}
 
 
 @given(st.text())

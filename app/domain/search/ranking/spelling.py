@@ -82,7 +82,8 @@ def slips(words: Sequence[str], vocabulary: Vocabulary, right: frozenset[str] = 
         if others and not vocabulary.documents_with(others):
             continue  # Nothing has these, whatever stands beside them.
         near = _commonest(word, _slips_of(word, vocabulary), vocabulary)
-        far_commoner = RARER * vocabulary.frequency(word)
+        # A word that the shop has in another form alone has no frequency: forms count.
+        far_commoner = RARER * max(vocabulary.frequency(word), vocabulary.documents_with([word]))
         commoner = [other for other in near if vocabulary.frequency(other) > far_commoner]
         for spelling in _by_company(word, commoner, others, vocabulary):
             if vocabulary.documents_with([spelling, *others]):
