@@ -11,7 +11,9 @@ from app.domain.search.engine import (
     IndexDocument,
     IndexName,
     Pin,
+    PlacedGroup,
     RangeCount,
+    RangeFilter,
     SearchEngine,
     SearchRequest,
     SearchResult,
@@ -179,6 +181,37 @@ class MeaningContract:
         result = answer(taught, "settee", pins=(Pin("T3", 1),))
         assert (ids(result), result.total) == (["T3", "T4"], 2)
 
+    @pytest.mark.parametrize("words", ["settee", "settee lamp", "furniture"])
+    def test_no_boost_lifts_what_meaning_alone_finds(self, taught: SearchEngine, words: str):
+        """Of T3 and T4 the latter has the first word, and neither has the others."""
+        plain, colours = ids(answer(taught, words, correct=False)), (ValueFilter("colour", ("Red", "Blue")),)
+        last = float(plain[-1][1:])
+        named = {"boosts": (plain[-1],)}
+        grouped = {"groups": (PlacedGroup(True, ranges=(RangeFilter("price", last, last),)),)}
+        assert set(plain) == {"T3", "T4"}
+        for placed in (named, grouped, named | grouped | {"filters": colours}):
+            assert ids(answer(taught, words, correct=False, **placed)) == plain
+            for place, id in enumerate(plain, 1):
+                why = explained(taught, words, id, correct=False, **placed)
+                assert (why.rank, why.placed) == (place, None)
+            pages = [answer(taught, words, correct=False, per_page=1, page=page, **placed) for page in (1, 2, 3)]
+            assert [id for page in pages for id in ids(page)] == plain
+
+    def test_what_has_the_words_is_boosted_before_what_meaning_finds(self, taught: SearchEngine):
+        apply(taught, Upsert(thing(7, "Settee with a long cover for summer", colour="Green")))
+        green, others = ValueFilter("colour", ("Green",)), (PlacedGroup(True, (ValueFilter("colour", ("Red",)),)),)
+        assert ids(answer(taught, "settee"))[0] == "T4"
+        assert ids(answer(taught, "settee", boosts=("T3", "T7")))[0] == "T7"
+        assert ids(answer(taught, "settee", groups=(*others, PlacedGroup(True, (green,)))))[0] == "T7"
+
+    def test_what_meaning_alone_finds_is_buried_although_it_is_boosted_too(self, taught: SearchEngine):
+        cheap = (RangeFilter("price", high=3),)
+        apply(taught, Upsert(thing(7, "Divan", colour="Green")))
+        buried = {"groups": (PlacedGroup(True, ranges=cheap), PlacedGroup(False, ranges=cheap))}
+        for placed in ({"boosts": ("T3",), "buries": ("T3",)}, buried):
+            assert ids(answer(taught, "settee", **placed)) == ["T4", "T7", "T3"]
+            assert explained(taught, "settee", "T3", **placed).placed == "buried"
+
     def test_other_orders_list_what_meaning_adds(self, taught: SearchEngine):
         assert ids(answer(taught, "settee", sort=Sort.PRICE_ASC)) == ["T3", "T4"]
         assert ids(answer(taught, "furniture", correct=False, sort=Sort.PRICE_DESC)) == ["T4", "T3"]
@@ -218,6 +251,14 @@ class MeaningContract:
         assert similar(answer(taught, "divan", filters=blue)) == ["T4"]
         assert set(similar(answer(taught, "divan", scope=colours))) == {"T3", "T4"}
         assert similar(answer(taught, "divan", buries=("T4",))) == ["T3"]
+
+    def test_similar_products_leave_out_what_a_group_buries_first(self, taught: SearchEngine):
+        apply(taught, Upsert(DIVAN))
+        blues, cheap = PlacedGroup(False, (ValueFilter("colour", ("Blue",)),)), (RangeFilter("price", high=4),)
+        assert similar(answer(taught, "divan", groups=(blues,))) == ["T3"]
+        assert similar(answer(taught, "divan", groups=(PlacedGroup(False, excluded=blues.values),))) == ["T4"]
+        assert similar(answer(taught, "divan", groups=(PlacedGroup(False, ranges=cheap),))) == []
+        assert set(similar(answer(taught, "divan", groups=(PlacedGroup(True, ranges=cheap), blues)))) == {"T3", "T4"}
 
     def test_similar_products_are_few_and_on_the_first_page_alone(self, engine_with_model: SearchEngine):
         rebuild(engine_with_model, [*(thing(n, "Couch") for n in range(10, 40)), DIVAN])

@@ -120,7 +120,9 @@ class Explainer:
         request = self._request
         is_by_relevance = request.sort is Sort.RELEVANCE
         is_last = request.ranking.sold_out_last and not document.sells and is_by_relevance
-        group = next((one for one in request.groups if is_by_relevance and document.is_in(one)), None)
+        may_boost = document.source["id"] not in self._documents.alone
+        groups = [one for one in request.groups if is_by_relevance and (may_boost or not one.is_boosted)]
+        group = next((one for one in groups if document.is_in(one)), None)
         placed = self._documents.placement.placed(document.source["id"], group)
         return placed or ("sold_out" if is_last else None)
 

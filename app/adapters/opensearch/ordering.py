@@ -85,6 +85,11 @@ class OrderedDocuments:
             return unite(self.lookups, self.index, found, self.near)
         return rank(self.lookups, self.index, found, self.vector)
 
+    @property
+    def alone(self) -> frozenset[str]:
+        """Return the documents, in the order by relevance, that are found by their meaning alone."""
+        return self.fusion.alone if self.fusion is not None else frozenset()
+
     def is_by_meaning_alone(self, document_id: str) -> bool:
         """Return whether the words do not find one of the results, which is found by its meaning."""
         found = self._found
@@ -129,6 +134,7 @@ class OrderedDocuments:
         if self.vector is None or request.page != 1 or self.total >= request.similar_below:
             return []
         left_out = [queries.one_of((*request.buries, *self.near, *(pin.id for pin in request.pins)))]
+        left_out += queries.in_buried_group(request.groups)
         left_out += [found.condition] if found is not None and len(found) else []
         conditions = [*queries.conditions(request.scope), *self.filters.conditions()]
         conditions.append({"bool": {"must_not": left_out}})
@@ -140,7 +146,8 @@ class OrderedDocuments:
     def search(self, **body: object) -> Answer:
         """Return the answer to a search for the documents in their order, with the scores."""
         found = self._found
-        order = queries.order_of(self.request, self._unlike, by_score=found is not None)
+        alone = self.alone if self.request.groups else ()
+        order = queries.order_of(self.request, self._unlike, alone, by_score=found is not None)
         query = self.query(scored=found is not None)
         return self.lookups.search({"query": query, "sort": order, "track_scores": found is not None, **body})
 
@@ -151,8 +158,7 @@ class OrderedDocuments:
         if found is None:
             return None
         if found.full is None:
-            alone = self.fusion.alone if self.fusion is not None else frozenset()
-            return queries.Unlike(alone, lack=True) if alone else None
+            return queries.Unlike(self.alone, lack=True) if self.alone else None
         return queries.Unlike(found.full, lack=False) if found.full else None
 
     # The page, as it is counted and without what is placed by hand
@@ -182,7 +188,8 @@ class OrderedDocuments:
         request = self.request
         if request.sort is not Sort.RELEVANCE:
             return frozenset()
-        return frozenset((*(pin.id for pin in request.pins), *request.boosts, *request.buries))
+        boosts = [document_id for document_id in request.boosts if document_id not in self.alone]
+        return frozenset((*(pin.id for pin in request.pins), *boosts, *request.buries))
 
     @property
     def _not_placed(self) -> Body:
@@ -221,7 +228,8 @@ class OrderedDocuments:
 
     @cached_property
     def placement(self) -> PlacedDocuments:
-        return PlacedDocuments.of(self.request, self.placed.keys(), self.total)
+        alone = self.alone if self.request.boosts else ()
+        return PlacedDocuments.of(self.request, self.placed.keys(), self.total, alone)
 
     def page(self) -> list[Document]:
         """Return the documents of the page in their order."""

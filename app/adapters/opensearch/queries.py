@@ -101,6 +101,7 @@ for (group in params.groups) {
       }
     }
   }
+  if (group.tier < params.ordinary && params.alone.containsKey(doc['id'].value)) { belongs = false; }
   if (belongs) { return group.tier; }
 }
 return params.ordinary;
@@ -336,9 +337,12 @@ def demotions(tiers: Sequence[Ends | None]) -> list[float]:
     return factors
 
 
-def order_of(request: SearchRequest, unlike: Unlike | None, *, by_score: bool) -> list[Body]:
+def order_of(
+    request: SearchRequest, unlike: Unlike | None, alone: Collection[str] = (), *, by_score: bool
+) -> list[Body]:
     """Return the keys of the order where nothing is placed. `unlike` says which documents lack words, None where all
-    are alike. Equal documents stand by their id, on every page."""
+    are alike; `alone` are those that are found by their meaning alone, which no group boosts. Equal documents stand by
+    their id, on every page."""
     tie = {"id": "asc"}
     match request.sort:
         case Sort.PRICE_ASC:
@@ -350,12 +354,12 @@ def order_of(request: SearchRequest, unlike: Unlike | None, *, by_score: bool) -
         case Sort.NAME:
             return [{"name": "asc"}, tie]
         case Sort.RELEVANCE if by_score:
-            return [*_by_group(request), *_sold_out_behind(request, unlike), {"_score": "desc"}, tie]
+            return [*_by_group(request, alone), *_sold_out_behind(request, unlike), {"_score": "desc"}, tie]
     first = {document_id: place for place, document_id in reversed(list(enumerate(request.first)))}
     led = [_by_script(_PLACE, {"places": first, "behind": len(request.first)})] if first else []
     behind = [{"is_sold": "desc"}] if request.ranking.sold_out_last else []
     newest = {numbers_field(CREATED): {"order": "desc", "missing": 0}}
-    grouped = _by_group(request) if request.sort is Sort.RELEVANCE else []
+    grouped = _by_group(request, alone) if request.sort is Sort.RELEVANCE else []
     return [*grouped, *led, *behind, {"is_featured": "desc"}, newest, tie]
 
 
@@ -367,13 +371,27 @@ def _sold_out_behind(request: SearchRequest, unlike: Unlike | None) -> list[Body
     return [_by_script(_TIER, {"ids": sorted(unlike.ids), "lack": unlike.lack})]
 
 
-def _by_group(request: SearchRequest) -> list[Body]:
+def _by_group(request: SearchRequest, alone: Collection[str]) -> list[Body]:
     """Return the key of the order by groups; none where the request has none."""
     if not request.groups:
         return []
     tiers, ordinary = group_tiers(request.groups)
     groups = [_group(group, tier) for group, tier in zip(request.groups, tiers, strict=True)]
-    return [_by_script(_GROUP, {"groups": groups, "ordinary": ordinary})]
+    unlifted = dict.fromkeys(sorted(alone), True)
+    return [_by_script(_GROUP, {"groups": groups, "ordinary": ordinary, "alone": unlifted})]
+
+
+def in_buried_group(groups: Sequence[PlacedGroup]) -> list[Body]:
+    """Return the conditions of documents whose first group is a buried one; none where no group is buried."""
+    conditions, boosted = [], list[Body]()
+    for group in groups:
+        held = [*map(carries, group.values), *map(lies_in, group.ranges)]
+        belongs = {"bool": {"filter": held, "must_not": [carries(wanted) for wanted in group.excluded]}}
+        if group.is_boosted:
+            boosted.append(belongs)
+        else:
+            conditions.append({"bool": {"filter": [belongs], "must_not": list(boosted)}})
+    return conditions
 
 
 def _group(group: PlacedGroup, tier: int) -> Body:

@@ -26,6 +26,7 @@ from app.adapters.whoosh.view import Docs, Mask, View
 from app.domain.search.engine import PlacedGroup, SearchRequest, Sort, ValueFilter
 from app.domain.search.ranking import spelling
 from app.domain.search.ranking.query import Query
+from app.domain.search.ranking.scoring import group_tiers
 from app.domain.search.sentence_model import MeaningLateError, Meanings
 
 N = TypeVar("N", bound=np.generic)
@@ -48,14 +49,25 @@ class Evaluation:
         self.docs = self.answer.docs if self.passing is None else self.answer.docs[self.passing]
 
     def order(self) -> PlacedOrder:
-        return PlacedOrder.of(self.view, self.request, self.docs, self._keys())
+        return PlacedOrder.of(self.view, self.request, self.docs, self._keys(), self._alone)
+
+    @property
+    def _alone(self) -> Mask | None:
+        """Return the mask of those of `docs` that are found by their meaning alone; None for none."""
+        alone = self.answer.alone
+        return alone if alone is None or self.passing is None else alone[self.passing]
+
+    def is_by_meaning_alone(self, doc: int) -> bool:
+        """Return whether the words do not find one of the results, which is found by its meaning."""
+        alone = self.answer.alone
+        return alone is not None and bool(alone[self.answer.docs.searchsorted(doc)])
 
     def _keys(self) -> Keys:
         """Return the keys by which the documents are ordered where none is placed by its id."""
         keys, groups = self._own_keys(), self.request.groups
         if not groups or self.request.sort is not Sort.RELEVANCE:
             return keys
-        return by_tier(keys, tiers_of_groups(self.view, self.docs, groups))
+        return by_tier(keys, tiers_of_groups(self.view, self.docs, groups, self._alone))
 
     def _own_keys(self) -> Keys:
         scores = self.answer.scores
@@ -76,10 +88,12 @@ class Evaluation:
         return by_relevance and not in_stock(self.view)[doc]
 
     def group_of(self, doc: int) -> PlacedGroup | None:
-        """Return the group that places a document, None for none."""
+        """Return the group that places one of the results, None for none."""
         if self.request.sort is not Sort.RELEVANCE:
             return None
-        return next((group for group in self.request.groups if group_mask(self.view, group)[doc]), None)
+        may_boost = not self.is_by_meaning_alone(doc)
+        groups = (group for group in self.request.groups if may_boost or not group.is_boosted)
+        return next((group for group in groups if group_mask(self.view, group)[doc]), None)
 
     def similar(self) -> tuple[Docs, Scores]:
         """Return the documents near in meaning to show beside a short list of results, the nearest first, and their
@@ -91,6 +105,9 @@ class Evaluation:
         others[self.answer.docs] = False
         buried = (self.view.document_of(document_id) for document_id in self.request.buries)
         others[[doc for doc in buried if doc is not None]] = False
+        if request.groups:
+            _, ordinary = group_tiers(request.groups)
+            others &= tiers_of_groups(self.view, np.arange(self.view.size), request.groups) <= ordinary
         in_scope = _allowed(self.view, self.request.scope)
         for mask in (*self.filters.masks_of_all(), *([] if in_scope is None else [in_scope])):
             others &= mask

@@ -105,12 +105,16 @@ def sold_out_last(view: View, docs: Docs, keys: Keys, full: Mask | None) -> Keys
     return by_tier(keys, tiers if full is None else tiers + 2 * ~full)
 
 
-def tiers_of_groups(view: View, docs: Docs, groups: Sequence[PlacedGroup]) -> npt.NDArray[np.intp]:
-    """Return the tier of each document by the first group that holds it, the lowest first in the order."""
+def tiers_of_groups(
+    view: View, docs: Docs, groups: Sequence[PlacedGroup], alone: Mask | None = None
+) -> npt.NDArray[np.intp]:
+    """Return the tier of each document by the first group that holds it, the lowest first in the order. Those that
+    `alone` marks, which are found by their meaning alone, belong to no boosted group."""
     of_groups, ordinary = group_tiers(groups)
     tiers = np.full(len(docs), ordinary, np.intp)
     for group, tier in zip(reversed(groups), reversed(of_groups), strict=True):
-        tiers[group_mask(view, group)[docs]] = tier
+        held = group_mask(view, group)[docs]
+        tiers[held if alone is None or not group.is_boosted else held & ~alone] = tier
     return tiers
 
 
@@ -159,13 +163,18 @@ class PlacedOrder:
     numbers: dict[str, int]
 
     @classmethod
-    def of(cls, view: View, request: SearchRequest, docs: Docs, keys: Keys) -> PlacedOrder:
-        numbers = {}
+    def of(cls, view: View, request: SearchRequest, docs: Docs, keys: Keys, alone: Mask | None) -> PlacedOrder:
+        """`alone` marks those of `docs` that are found by their meaning alone, None for none."""
+        numbers, unlifted = {}, set()
         for document_id in (*(pin.id for pin in request.pins), *request.boosts, *request.buries):
             doc = view.document_of(document_id)
-            if doc is not None and place_of(docs, doc) is not None:
-                numbers[document_id] = doc
-        return cls(docs, keys, PlacedDocuments.of(request, numbers, len(docs)), numbers)
+            at = None if doc is None else place_of(docs, doc)
+            if doc is None or at is None:
+                continue
+            numbers[document_id] = doc
+            if alone is not None and alone[at]:
+                unlifted.add(document_id)
+        return cls(docs, keys, PlacedDocuments.of(request, numbers, len(docs), unlifted), numbers)
 
     def between(self, start: int, end: int) -> Docs:
         """Return the documents at the places from `start` to before `end`."""

@@ -124,7 +124,7 @@ def explain_document(evaluation: Evaluation, order: PlacedOrder, document_id: st
     parts = _explain_score(evaluation, doc, score) if score else ()
     placed = order.placement.placed(document_id, evaluation.group_of(doc))
     placed = placed or ("sold_out" if evaluation.puts_last(doc) else None)
-    alone = answer.alone is not None and bool(answer.alone[answer.docs.searchsorted(doc)])
+    alone = evaluation.is_by_meaning_alone(doc)
     rank = order.rank(document_id, doc)
     return replace(why, rank=rank, score=score, parts=parts, placed=placed, by_meaning_alone=alone)
 

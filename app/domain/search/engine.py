@@ -127,7 +127,8 @@ class SearchRequest:
     scope and filters stand at their positions, boosts follow, buries come last. A pinned document belongs to the
     results, and to their counts, although it lacks the words; boosts and buries add nothing. `groups` shape that order
     too: a document belongs to the first that holds it; those of boosted groups follow `boosts`, group by group, those
-    of buried ones stand before `buries`, and each is ordered as all are.
+    of buried ones stand before `buries`, and each is ordered as all are. What is found by its meaning alone is not
+    boosted, by its id or by a group: it would stand before what has the words.
 
     `correct` searches for a better spelling of words that find nothing; without `suggest` none is looked for, not even
     to be suggested.

@@ -48,7 +48,7 @@ class Evaluation:
             if pin.id in self._in_scope():
                 self.scores.setdefault(pin.id, 0.0)
         self.kept = [id for id in documents.by_id if id in self.scores and self._passes(id)]
-        self.placement = PlacedDocuments.of(request, set(self.kept), len(self.kept))
+        self.placement = PlacedDocuments.of(request, set(self.kept), len(self.kept), self.alone)
 
     def _cosines(self) -> Scores:
         """How near each document is to what was searched in the end; nothing where words alone rank."""
@@ -95,7 +95,7 @@ class Evaluation:
             return ()
         left_out = self.scores.keys() | request.buries
         ids = [id for id in self.cosines if id in self._in_scope() and self._passes(id) and id not in left_out]
-        near = [id for id in ids if self.cosines[id] >= scoring.SIMILAR_COSINE]
+        near = [id for id in ids if self.cosines[id] >= scoring.SIMILAR_COSINE and not self._is_in_buried_group(id)]
         near = sorted(near, key=lambda id: -self.cosines[id])[: scoring.MOST_SIMILAR]
         return tuple(Hit(id, self.cosines[id], self._card(id)) for id in near)
 
@@ -157,7 +157,13 @@ class Evaluation:
     def group_of(self, id: str) -> PlacedGroup | None:
         document = self.documents.by_id[id]
         groups = self.request.groups if self.request.sort is Sort.RELEVANCE else ()
+        groups = tuple(group for group in groups if not (group.is_boosted and id in self.alone))
         return next((group for group in groups if group.holds(document.values, document.numbers)), None)
+
+    def _is_in_buried_group(self, id: str) -> bool:
+        document = self.documents.by_id[id]
+        held = (group for group in self.request.groups if group.holds(document.values, document.numbers))
+        return not next((group.is_boosted for group in held), True)
 
     def key(self, id: str) -> tuple[float | str, ...]:
         """The order where nothing is placed by its id, lowest first."""

@@ -210,13 +210,16 @@ class PlacedDocuments:
     buries: tuple[str, ...]
 
     @classmethod
-    def of(cls, request: SearchRequest, kept: Collection[str], total: int) -> PlacedDocuments:
-        """Place the documents of a request that are among the results; only the order by relevance can be shaped."""
+    def of(
+        cls, request: SearchRequest, kept: Collection[str], total: int, alone: Collection[str] = ()
+    ) -> PlacedDocuments:
+        """Place the documents of a request that are among the results; only the order by relevance can be shaped. Those
+        `alone`, which are found by their meaning alone, are not boosted."""
         if not kept or request.sort is not Sort.RELEVANCE:
             return cls(total, {}, (), ())
         pins = pin_places([(pin.position - 1, pin.id) for pin in request.pins if pin.id in kept], total)
         pinned = set(pins.values())
-        boosts = tuple(id for id in dict.fromkeys(request.boosts) if id in kept and id not in pinned)
+        boosts = tuple(id for id in dict.fromkeys(request.boosts) if id in kept and id not in pinned.union(alone))
         lifted = pinned.union(boosts)
         buries = tuple(id for id in dict.fromkeys(request.buries) if id in kept and id not in lifted)
         return cls(total, pins, boosts, buries)
