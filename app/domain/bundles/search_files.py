@@ -179,7 +179,7 @@ def _read_rule(
     fields = {name: value for name, value in raw.items() if name not in SET_BY_SITE} if isinstance(raw, dict) else raw
     term = fields.get("term") if isinstance(fields, dict) else None
     match = fields.get("match", Match.EXACT) if isinstance(fields, dict) else None
-    is_named = isinstance(term, str) and match in set(Match)
+    is_named = isinstance(term, str) and isinstance(match, str) and match in set(Match)
     stored = rules.rule_for(task.site_id, str(term), Match(str(match))) if is_named else None
     if stored is not None:
         fields = stored.value.as_json() | fields

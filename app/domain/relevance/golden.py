@@ -26,7 +26,7 @@ from app.domain.search.engine import (
 from app.domain.search.models import ServedConfiguration
 from app.domain.search.serving.configuration import served as served_now
 from app.domain.search.serving.plan import Served, plan
-from app.domain.search.serving.query import search_many_products
+from app.domain.search.serving.query import UnderstoodSearch, search_understood, understand_served
 from app.domain.search.serving.rules import normalized_term
 from app.domain.search.text import query_words
 from app.domain.shared.author import Author
@@ -293,16 +293,16 @@ def ranks_of(
     """Return the place of each product by the id of its golden search; None past the first 50 places, and where a rule
     redirects the search. Raises SearchUnavailable."""
     plans = {query: plan(query, served, now) for query in dict.fromkeys(golden.query for golden in goldens)}
+    searched = [query for query, planned in plans.items() if not planned.redirect]
     searches = [
-        (SearchRequest(words=query, per_page=FURTHEST, patient=True), planned)
-        for query, planned in plans.items()
-        if not planned.redirect
+        UnderstoodSearch(SearchRequest(words=query, per_page=FURTHEST, patient=True), plans[query], meaning)
+        for query, meaning in zip(searched, understand_served(engine, site_id, searched, served), strict=True)
     ]
     ranks: dict[str, dict[str, int]] = {query: {} for query in plans}
-    answers = search_many_products(engine, site_id, searches, served.stop_words) if searches else []
-    for (request, _), answer in zip(searches, answers, strict=True):
-        for rank, hit in enumerate(answer.result.hits, start=1):
-            ranks[request.words].setdefault(str(hit.card.get("sku")), rank)
+    answers = search_understood(engine, site_id, searches, served.stop_words) if searches else []
+    for query, found in zip(searched, answers, strict=True):
+        for rank, hit in enumerate(found.answer.result.hits, start=1):
+            ranks[query].setdefault(str(hit.card.get("sku")), rank)
     return {golden.id: ranks[golden.query].get(golden.sku) for golden in goldens}
 
 

@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.domain.catalogue.models import Product
 from app.domain.relevance.judgements import runs
 from app.domain.relevance.models import JudgedSearch, JudgementList, JudgementRun, ProductRating
 from app.domain.search.engine import SearchContext
@@ -122,6 +123,26 @@ def test_a_rating_that_is_none_is_refused_and_nothing_is_stored(mia: Merchandise
     assert _ratings(app) == {}
 
 
+def test_a_product_that_is_deleted_meanwhile_loses_no_other_rating(mia: Merchandiser, app: Flask, address: str) -> None:
+    with app.app_context(), transaction():
+        db.session.delete(db.session.scalars(select(Product).where(Product.sku == "MUG-1")).one())
+    sent = {"sku": ["MUG-2", "MUG-1"], "rating-0": "3", "rating-1": "1"}
+    location = mia.post(f"{address}/searches/{_search_id(app, 'mug')}", sent).location
+    assert _ratings(app) == {("MUG-2", "Mia Moss"): 3}
+    assert "Left out 1 rating of products that are not in the shop any more: MUG-1." in _said(mia.get(location))
+
+
+def test_a_rating_that_is_no_number_is_refused_and_the_page_keeps_the_others(
+    mia: Merchandiser, app: Flask, address: str
+) -> None:
+    mug = f"{address}/searches/{_search_id(app, 'mug')}"
+    mia.post(mug, {"sku": ["MUG-1"], "rating-0": "2"})
+    page = mia.swap(mug, {"sku": ["MUG-1", "MUG-2"], "rating-0": "good", "rating-1": "3"})
+    assert page.status_code == 400 and "The rating of MUG-1 must be 0, 1, 2 or 3." in page.text
+    assert page.text.count(" checked") == 1 and 'value="3" checked' in page.text
+    assert _ratings(app) == {("MUG-1", "Mia Moss"): 2}
+
+
 def test_a_search_that_finds_nothing_says_so(mia: Merchandiser, app: Flask, address: str) -> None:
     mia.post(f"{address}/searches", {"searches": "zeppelin"})
     page = mia.get(f"{address}/searches/{_search_id(app, 'zeppelin')}")
@@ -198,7 +219,7 @@ def test_a_preview_says_what_a_change_does_to_the_list(mia: Merchandiser, addres
 
 def test_a_list_has_a_candidate(mia: Merchandiser, app: Flask, address: str) -> None:
     mia.post(f"{address}/candidate", {"candidate": "meaning"})
-    assert "Now: With meaning." in _html(mia, address).replace("<strong>", "").replace("</strong>", "")
+    assert "Now: With search by meaning." in _html(mia, address).replace("<strong>", "").replace("</strong>", "")
     proposal = '{"kind": "rule", "term": "mug", "pins": [{"sku": "JUG-1", "position": 1}]}'
     mia.post(f"{address}/candidate", {"proposal": proposal})
     assert 'value="JUG-1"' in _html(mia, f"{address}/searches/{_search_id(app, 'mug')}")

@@ -116,11 +116,12 @@ def test_bad_records_are_refused_with_line_field_and_reason_and_the_rest_comes_i
             {"term": "HAT", "buries": ["T-1"]},
             {"term": "scarf", "colour": "red"},
             "nonsense",
+            {"term": "glove", "match": ["exact"]},
         ],
     )
     assert (counts(report, "synonyms"), counts(report, "rules")) == (
         {"added": 1, "refused": 3},
-        {"added": 1, "refused": 5},
+        {"added": 1, "refused": 6},
     )
     found = refusals(report)
     assert [(file, field) for file, _, field in found if file == "synonyms.json"] == [
@@ -135,6 +136,7 @@ def test_bad_records_are_refused_with_line_field_and_reason_and_the_rest_comes_i
         (19, "3/term"),
         (26, "4/colour"),
         (28, "5"),
+        (31, "6/match"),
     ]
     assert any("NO-7" in refusal.reason for refusal in report.refusals)
 
@@ -187,6 +189,43 @@ def test_bad_judgement_lists_are_refused_with_their_places(take: Take):
         "0/searches/0/ratings", "1/searches/0/ratings", "2/searches/0/ratings", "3/name", "4/searches",
     ]  # fmt: skip
     assert db.session.scalars(select(JudgementList)).all() == []
+
+
+def _searched(*queries: str, **more: object) -> dict[str, object]:
+    return {"name": "Top", "searches": [{"query": query, "ratings": {}} for query in queries]} | more
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_judgement_list_stays_within_its_limits_with_what_it_has(take: Take, dry_run: bool):
+    first, second = ([f"tent {number}" for number in numbers] for numbers in (range(1_500), range(1_000, 2_001)))
+    take(judgements=[_searched(*first)])
+    report = take(judgements=[_searched(*second)], dry_run=dry_run)
+    assert [(one.field, one.reason) for one in report.refusals] == [
+        ("0/searches", "A list has at most 2,000 searches."),
+    ]
+    assert len(db.session.scalars(select(JudgedSearch.id)).all()) == 1_500
+    assert take(judgements=[_searched(*second[:-1])], dry_run=dry_run).refusals == []
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_search_has_a_limited_number_of_products_with_those_rated_before(take: Take, dry_run: bool):
+    def rated(*numbers: int) -> dict[str, object]:
+        ratings = {f"T-{number}": [1] for number in numbers}
+        return {"name": "Top", "searches": [{"query": "tent", "ratings": ratings}]}
+
+    take(products=[product(f"T-{number}") for number in range(501)], judgements=[rated(*range(500))])
+    report = take(judgements=[rated(500)], dry_run=dry_run)
+    assert [(one.field, one.reason) for one in report.refusals] == [
+        ("0/searches/0/ratings", "At most 500 products of a search can be rated."),
+    ]
+    assert len(db.session.scalars(select(ProductRating.id)).all()) == 500
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_settings_of_a_list_that_is_there_are_checked_in_a_dry_run_too(take: Take, dry_run: bool):
+    take(judgements=[_searched("tent")])
+    report = take(judgements=[_searched("tent", poolSize=99)], dry_run=dry_run)
+    assert [field for _, _, field in refusals(report)] == ["0/poolSize"]
 
 
 def test_a_suggestion_that_a_site_rejected_stays_rejected(take: Take):

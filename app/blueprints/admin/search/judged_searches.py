@@ -3,6 +3,8 @@ ranks."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from flask import flash, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response
@@ -23,6 +25,7 @@ from app.web.permissions import Permission, requires
 
 SEARCH = f"{LIST}/searches/<int(max=2147483647):judged_search_id>"
 MOST_POPULAR = 200
+NO_RATING = -1  # Which is refused.
 
 
 @bp.post(f"{LIST}/searches")
@@ -64,14 +67,17 @@ def judged_search(judgement_list_id: int, judged_search_id: int) -> Answer:
 @requires(Permission.MANAGE_SEARCH)
 def judged_search_rate(judgement_list_id: int, judged_search_id: int) -> Answer:
     """Store the user's ratings, and go on with the next search that they have not rated."""
-    rater = Rater(current_user.user_id, current_user.display_name)
+    rater, sent = Rater(current_user.user_id, current_user.display_name), _sent_ratings()
     try:
         with transaction():
-            changed = ratings.rate(current_author(), rater, judgement_list_id, judged_search_id, _sent_ratings())
+            rated = ratings.rate_page(current_author(), rater, judgement_list_id, judged_search_id, sent)
     except (Invalid, Conflict) as error:
         errors = FieldErrors(error)
-        return _show_pool(judgement_list_id, judged_search_id, errors), errors.status
-    flash(f"Saved {numbered(changed, 'rating')}." if changed else "No changes to save.", "good")
+        return _show_pool(judgement_list_id, judged_search_id, errors, sent), errors.status
+    flash(f"Saved {numbered(rated.changed, 'rating')}." if rated.changed else "No changes to save.", "good")
+    if rated.gone:
+        left_out = numbered(len(rated.gone), "rating")
+        flash(f"Left out {left_out} of products that are not in the shop any more: {', '.join(rated.gone)}.", "warn")
     row = lists.search_of(current_user.site_id, judgement_list_id, judged_search_id)
     following = lists.next_unrated(current_user.site_id, judgement_list_id, current_user.user_id, row)
     if following is None:
@@ -82,16 +88,24 @@ def judged_search_rate(judgement_list_id: int, judged_search_id: int) -> Answer:
 
 def _sent_ratings() -> dict[str, int | None]:
     """Return the ratings of the form by SKU: the nth `sku` belongs to the field `rating-n`. None where none is
-    chosen."""
+    chosen, NO_RATING for what is no number."""
     sent = enumerate(request.form.getlist("sku"))
-    return {sku[:64]: sent_number(request.form.get(f"rating-{place}", "")) for place, sku in sent}
+    return {sku[:64]: _sent_rating(request.form.get(f"rating-{place}", "")) for place, sku in sent}
 
 
-def _show_pool(list_id: int, search_id: int, errors: FieldErrors = NO_ERRORS) -> str:
+def _sent_rating(text: str) -> int | None:
+    number = sent_number(text)
+    return NO_RATING if text and number is None else number
+
+
+def _show_pool(
+    list_id: int, search_id: int, errors: FieldErrors = NO_ERRORS, sent: Mapping[str, int | None] | None = None
+) -> str:
+    """Show the products to rate; `sent` are ratings that were refused, by SKU."""
     row = lists.list_of(current_user.site_id, list_id)
     search = lists.search_of(current_user.site_id, list_id, search_id)
     pool = pool_of(work_context(), row, search, current_user.user_id)
-    context = {"row": row, "search": search, "pool": pool, "labels": LABELS, "errors": errors}
+    context = {"row": row, "search": search, "pool": pool, "labels": LABELS, "errors": errors, "sent": sent or {}}
     return render_template("admin/search/judged_searches/page.html", **context)
 
 

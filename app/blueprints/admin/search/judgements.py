@@ -158,7 +158,8 @@ def show_list(list_id: int, errors: FieldErrors = NO_ERRORS, typed: dict[str, st
 
 
 def _show_lists(name: str = "", errors: FieldErrors = NO_ERRORS) -> str:
-    rows = [(summary, runs.latest_figures(summary.row)) for summary in lists.all_lists(current_user.site_id)]
+    latest = runs.latest_figures(current_user.site_id)
+    rows = [(summary, latest.get(summary.row.id)) for summary in lists.all_lists(current_user.site_id)]
     return render_template("admin/search/judgements/page.html", rows=rows, name=name, errors=errors)
 
 

@@ -6,7 +6,7 @@ Each search is judged by its own results, also where a rule sends shoppers elsew
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,7 @@ from app.domain.relevance.judgements.ratings import RatedSearch
 from app.domain.relevance.models import JudgementList, JudgementRun
 from app.domain.search.engine import IndexName, SearchEngine, Searching, SearchRequest
 from app.domain.search.serving.plan import Served, plan
-from app.domain.search.serving.query import search_many_products
+from app.domain.search.serving.query import UnderstoodSearch, search_understood, understander
 from app.domain.shared.paging import batched
 from app.domain.work.models import State
 from app.extensions import db
@@ -59,18 +59,21 @@ def measure(
     SearchUnavailable."""
     ndcgs: dict[int, float] = {}
     corrected: set[int] = set()
+    understand = understander(engine, site_id, served)
     for batch in batched(searches, BETWEEN_NOTES):
-        planned = [
-            (
+        understood = [
+            UnderstoodSearch(
                 SearchRequest(words=search.query, per_page=DEPTH, patient=True),
                 plan(search.query, served, now, redirects=False),
+                understand(search.query),
             )
             for search in batch
         ]
-        answers = search_many_products(engine, site_id, planned, served.stop_words)
-        for search, answer in zip(batch, answers, strict=True):
-            ndcgs[search.id] = ndcg([str(hit.card.get("sku")) for hit in answer.result.hits], search.grades)
-            if answer.result.corrected:
+        answers = search_understood(engine, site_id, understood, served.stop_words)
+        for search, answered in zip(batch, answers, strict=True):
+            result = answered.answer.result
+            ndcgs[search.id] = ndcg([str(hit.card.get("sku")) for hit in result.hits], search.grades)
+            if result.corrected:
                 corrected.add(search.id)
         note(len(ndcgs))
     return Figures(ndcgs, frozenset(corrected))
@@ -79,9 +82,14 @@ def measure(
 def state_of(engine: SearchEngine, row: JudgementList, served: Served, now: datetime) -> str:
     """Return a text that changes whenever the figures of a list may: with the index, the serving configuration, the
     rules that apply at the moment, and the ratings."""
-    rules: Iterable[Any] = served.rules.by_term.values()
-    applying = sorted(str(rule.id) for rule in rules if rule.applies_at(now))
-    settings = served.by_meaning, served.ranking, sorted(served.stop_words), served.learned.mode
+    applying = sorted(str(rule.id) for rule in served.rules.rules if rule.applies_at(now))
+    settings = (
+        served.by_meaning,
+        served.ranking,
+        sorted(served.stop_words),
+        served.learned.mode,
+        served.understanding.value,
+    )
     index = engine.status(row.site_id, IndexName.PRODUCTS)
     state = index.generation, index.version, served.version, settings, applying, row.ratings_version, row.combination
     return hashlib.sha256(repr(state).encode()).hexdigest()

@@ -219,6 +219,9 @@ def query_problems(query: str) -> list[Problem]:
     problems = line_problems(query, f"The search “{query[:40]}”", LONGEST_QUERY, "#/searches", required=True)
     if not problems and not query_words(query):
         problems.append(Problem("no_word", f"“{query[:40]}” has neither letters nor digits.", "#/searches"))
+    if not problems and len(normalized_term(query)) > LONGEST_QUERY:  # Folding makes two letters of some: “ß” is “ss”.
+        message = f"The search “{query[:40]}” is longer than {LONGEST_QUERY:,} characters once its case is folded."
+        problems.append(Problem("too_long", message, "#/searches"))
     return problems
 
 
@@ -319,7 +322,10 @@ def _write(author: Author, row: JudgementList, clean: ListDraft) -> None:
     flush_or_conflict("Another user created a list of this name at this moment.")
     if clean.in_previews:
         others = JudgementList.site_id == row.site_id, JudgementList.id != row.id, JudgementList.in_previews
-        db.session.execute(update(JudgementList).where(*others).values(in_previews=False))
+        written = {"updated_at": row.updated_at, "updated_by": row.updated_by}
+        # A page of theirs that is open would choose them again.
+        changed = update(JudgementList).where(*others).values(in_previews=False, revision=JudgementList.revision + 1)
+        db.session.execute(changed.values(written))
 
 
 def _record(author: Author, row: JudgementList, act: str, summary: str, before: Any, after: Any) -> None:
@@ -329,6 +335,11 @@ def _record(author: Author, row: JudgementList, act: str, summary: str, before: 
 def check_new(site_id: int, sent: ListDraft) -> ListDraft:
     """Return the list as `create` would store it. Raises Invalid."""
     return _check_draft(site_id, sent)
+
+
+def check_changed(row: JudgementList, sent: ListDraft) -> ListDraft:
+    """Return the list as `change` would store it. Raises Invalid."""
+    return _check_draft(row.site_id, sent, but=row.id)
 
 
 def _check_draft(site_id: int, sent: ListDraft, but: int | None = None) -> ListDraft:

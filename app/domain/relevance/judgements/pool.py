@@ -19,7 +19,7 @@ from app.domain.relevance.trials import start_trial
 from app.domain.search.engine import SearchContext, Searching, SearchRequest, SearchUnavailable, TrialsUnsupported
 from app.domain.search.serving.configuration import served as served_now
 from app.domain.search.serving.plan import Served, plan
-from app.domain.search.serving.query import search_products
+from app.domain.search.serving.query import UnderstoodSearch, search_understood, understand_served
 from app.domain.shared.problems import NotFound
 from app.extensions import db
 
@@ -78,5 +78,7 @@ def _found(context: SearchContext, row: JudgementList, words: str) -> tuple[set[
 def _first(engine: Searching, row: JudgementList, words: str, served: Served, now: datetime) -> list[str]:
     request = SearchRequest(words=words, per_page=row.pool_size, patient=True)
     planned = plan(words, served, now, redirects=False)
-    hits = search_products(engine, row.site_id, request, planned, served.stop_words).result.hits
-    return [str(hit.card.get("sku")) for hit in hits]
+    (meaning,) = understand_served(engine, row.site_id, [words], served)
+    search = UnderstoodSearch(request, planned, meaning)
+    (found,) = search_understood(engine, row.site_id, [search], served.stop_words)
+    return [str(hit.card.get("sku")) for hit in found.answer.result.hits]

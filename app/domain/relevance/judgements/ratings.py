@@ -102,6 +102,25 @@ def rate(author: Author, rater: Rater, list_id: int, search_id: int, ratings: Ma
     return changed
 
 
+@dataclass(frozen=True, slots=True)
+class RatedPage:
+    """The outcome of rating a page: how many ratings changed, and the SKUs that the shop has not any more."""
+
+    changed: int
+    gone: tuple[str, ...]
+
+
+def rate_page(
+    author: Author, rater: Rater, list_id: int, search_id: int, ratings: Mapping[str, int | None]
+) -> RatedPage:
+    """Store one rater's ratings as `rate` does, without those of products that were deleted since their page was made.
+    Raises NotFound and Invalid."""
+    known = known_skus(author.site_id, ratings)
+    gone = tuple(sku for sku, rating in ratings.items() if sku not in known and rating is not None)
+    kept = {sku: rating for sku, rating in ratings.items() if sku not in gone}
+    return RatedPage(rate(author, rater, list_id, search_id, kept), gone)
+
+
 def _store(
     author: Author, rater: Rater, search: JudgedSearch, known: ProductRating | None, sku: str, rating: int | None
 ) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from app.domain.relevance import proposals
 from app.domain.relevance.judgements.changes import Sides, judge_wholly
@@ -123,19 +123,28 @@ def latest_run(clock: Clock, row: JudgementList) -> JudgementSummary | None:
     return _summary(clock, run) if run is not None else None
 
 
-def latest_figures(row: JudgementList) -> PastFigures | None:
-    """Return the latest figures of a list; None before the first."""
-    return next(iter(past_figures(row, 1)), None)
+def latest_figures(site_id: int) -> dict[int, PastFigures]:
+    """Return the latest figures of each list of a site by its id, without lists that have none."""
+    order = JudgementRun.finished_at.desc(), JudgementRun.id
+    place = func.row_number().over(partition_by=JudgementRun.list_id, order_by=order)
+    done = JudgementRun.site_id == site_id, JudgementRun.state == State.DONE, JudgementRun.proposal.is_(None)
+    placed = select(JudgementRun.id, place.label("place")).where(*done).subquery()
+    latest = select(JudgementRun).join(placed, placed.c.id == JudgementRun.id).where(placed.c.place == 1)
+    found = ((run.list_id, _figures_of(run)) for run in db.session.scalars(latest))
+    return {list_id: figures for list_id, figures in found if figures is not None}
 
 
-def past_figures(row: JudgementList, most: int = MOST_PAST) -> list[PastFigures]:
+def past_figures(row: JudgementList) -> list[PastFigures]:
     """Return the figures of a list over time, the latest first."""
     done = JudgementRun.list_id == row.id, JudgementRun.state == State.DONE, JudgementRun.proposal.is_(None)
     query = select(JudgementRun).where(*done).order_by(JudgementRun.finished_at.desc(), JudgementRun.id)
-    found = ((run, _interval_of(run.report)) for run in db.session.scalars(query.limit(most)))
-    return [
-        PastFigures(run.finished_at or run.created_at, ndcg, len(run.report["each"])) for run, ndcg in found if ndcg
-    ]
+    found = map(_figures_of, db.session.scalars(query.limit(MOST_PAST)))
+    return [figures for figures in found if figures is not None]
+
+
+def _figures_of(run: JudgementRun) -> PastFigures | None:
+    ndcg = _interval_of(run.report)
+    return PastFigures(run.finished_at or run.created_at, ndcg, len(run.report["each"])) if ndcg is not None else None
 
 
 def run_judgement(context: SearchContext, run_id: str) -> bool:
@@ -178,6 +187,8 @@ def _report_of(figures: Figures) -> dict[str, Any]:
 
 def _report_of_change(sides: Sides, queries: Mapping[int, str]) -> dict[str, Any]:
     before, after = sides.before.ndcgs, sides.after.ndcgs
+    if not before:
+        return {}  # Ratings were taken back meanwhile, or a median leaves no product that answers.
     moved = [(id, before[id], now) for id, now in after.items() if id in queries and abs(now - before[id]) > 1e-9]
     moved.sort(key=lambda one: one[2] - one[1])
     shown = moved if len(moved) <= 2 * MOST_LISTED else moved[:MOST_LISTED] + moved[-MOST_LISTED:]

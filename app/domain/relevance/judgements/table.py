@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import floor
 
 from sqlalchemy import delete, insert, select
 
@@ -65,7 +66,8 @@ class RatingLine:
 
 
 def table_rows(row: JudgementList) -> Iterator[Sequence[str]]:
-    """Yield the lines of a list's table: the rating of each product, combined and as a whole number."""
+    """Yield the lines of a list's table: the rating of each product, combined and as a whole number, where a
+    half counts up."""
     yield NAMES
     combined = Combination(row.combination)
     columns = select(JudgedSearch.query, ProductRating.sku, ProductRating.rating)
@@ -75,7 +77,7 @@ def table_rows(row: JudgementList) -> Iterator[Sequence[str]]:
     for query, sku, rating in db.session.execute(ordered):
         rated[query, sku].append(rating)
     for (query, sku), ratings in rated.items():
-        yield query, sku, str(round(combined.of(ratings)))
+        yield query, sku, str(floor(combined.of(ratings) + 0.5))
 
 
 @dataclass(slots=True)

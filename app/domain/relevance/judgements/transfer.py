@@ -24,6 +24,8 @@ from app.domain.shared.text import one_line
 from app.extensions import db
 
 MOST_GRADES = 100  # Of one product for one search.
+TOO_MANY_SEARCHES = f"A list has at most {MOST_SEARCHES:,} searches."
+TOO_MANY_RATED = f"At most {MOST_RATED} products of a search can be rated."
 Grades = Mapping[str, Sequence[int]]
 
 
@@ -77,7 +79,7 @@ def check(sent: TravellingList, known: Collection[str]) -> TravellingList:
         searches[normalized_term(clean)] = clean, grades
         problems += [Problem(one.code, one.message, f"{at}/ratings") for one in _grade_problems(grades, known)]
     if len(searches) > MOST_SEARCHES:
-        problems.append(Problem("too_many", f"A list has at most {MOST_SEARCHES:,} searches.", "#/searches"))
+        problems.append(Problem("too_many", TOO_MANY_SEARCHES, "#/searches"))
     if problems:
         raise Invalid(problems)
     return TravellingList(sent.draft, dict(searches.values()))
@@ -92,7 +94,7 @@ def _grade_problems(grades: Grades, known: Collection[str]) -> list[Problem]:
     if any(not 1 <= len(each) <= MOST_GRADES or any(not 0 <= one <= BEST for one in each) for each in grades.values()):
         problems.append(Problem("invalid_rating", "Ratings are lists of 0, 1, 2 or 3.", ""))
     if len(grades) > MOST_RATED:
-        problems.append(Problem("too_many", f"At most {MOST_RATED} products of a search can be rated.", ""))
+        problems.append(Problem("too_many", TOO_MANY_RATED, ""))
     return problems
 
 
@@ -106,13 +108,34 @@ def take(author: Author, sent: TravellingList, dry_run: bool) -> str:
         if not dry_run:
             _store(author, lists.create(author, sent.draft), sent)
         return "added"
+    row = lists.list_of(author.site_id, row.id, to_change=True)
     stored = _travelling(row)
     if stored.draft == sent.draft and not _has_more(sent, stored):
         return "unchanged"
+    lists.check_changed(row, sent.draft)
+    _check_room(row, sent)
     if not dry_run:
         lists.change(author, row.id, row.revision, sent.draft)
         _store(author, row, sent)
     return "changed"
+
+
+def _check_room(row: JudgementList, sent: TravellingList) -> None:
+    """Check the limits of a list as it would be with what is sent beside what it has, ratings of products that are gone
+    included. Raises Invalid."""
+    problems: list[Problem] = []
+    columns = select(JudgedSearch.normalized_query, ProductRating.sku)
+    joined = columns.outerjoin(ProductRating, ProductRating.search_id == JudgedSearch.id)
+    rated: dict[str, set[str]] = defaultdict(set)
+    for term, sku in db.session.execute(joined.where(JudgedSearch.list_id == row.id).distinct()):
+        rated[term].update(() if sku is None else (sku,))
+    for place, (query, grades) in enumerate(sent.searches.items()):
+        if len(rated[normalized_term(query)] | set(grades)) > MOST_RATED:
+            problems.append(Problem("too_many", TOO_MANY_RATED, f"#/searches/{place}/ratings"))
+    if len(rated) > MOST_SEARCHES:
+        problems.append(Problem("too_many", TOO_MANY_SEARCHES, "#/searches"))
+    if problems:
+        raise Invalid(problems)
 
 
 def _has_more(sent: TravellingList, stored: TravellingList) -> bool:

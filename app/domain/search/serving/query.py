@@ -3,9 +3,10 @@ and the places of a rule, then an engine answers it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
@@ -132,12 +133,18 @@ def search_understood(
     return answers
 
 
-def understand_served(engine: Searching, site_id: int, searches: Sequence[str], served: Served) -> list[Understanding]:
-    """Return what of each search is applied for shoppers: nothing unless the site has it on."""
+def understander(engine: Searching, site_id: int, served: Served) -> Callable[[str], Understanding]:
+    """Return the function that says what of a search is applied for shoppers: nothing unless the site has it on. It
+    keeps what it reads of the shop and its index, so one serves many searches."""
     if served.understanding is not UnderstandingMode.ON:
-        return [Understanding.NOTHING for _ in searches]
-    reader = reader_of_site(site_id)
-    return [reader.understand(engine, words) for words in searches]
+        return lambda _words: Understanding.NOTHING
+    return partial(reader_of_site(site_id).understand, engine)
+
+
+def understand_served(engine: Searching, site_id: int, searches: Sequence[str], served: Served) -> list[Understanding]:
+    """Return what of each search is applied for shoppers."""
+    understand = understander(engine, site_id, served)
+    return [understand(words) for words in searches]
 
 
 def expand_request(

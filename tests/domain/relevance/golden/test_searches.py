@@ -16,6 +16,7 @@ from app.domain.search.engine import SearchContext, SearchUnavailable
 from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import latest_run
+from app.domain.search.serving.configuration import UNDERSTANDING
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound, StaleRevision
 from app.domain.sites.models import AuditEntry
@@ -24,7 +25,7 @@ from app.domain.work.context import read_afresh
 from app.extensions import db
 from app.transaction import transaction
 from tests import searching
-from tests.domain.relevance.trials.preview_shop import product_id, save_rule, save_synonym, shop
+from tests.domain.relevance.trials.preview_shop import lower_price, product_id, save_rule, save_synonym, shop
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -43,6 +44,16 @@ def _checked(indexing: SearchContext, site_id: int, golden_id: int) -> tuple[boo
     golden.check_goldens(indexing, site_id)
     row = _row(golden_id)
     return row.passes, row.rank
+
+
+def test_a_check_finds_what_shoppers_find_where_words_are_understood(indexing: SearchContext) -> None:
+    site_id = shop(indexing)
+    lower_price(indexing, site_id, "MUG-1")
+    golden_id = _add(indexing, site_id, "mug under £5", "MUG-1", 1)
+    assert _checked(indexing, site_id, golden_id) == (False, 2)
+    with transaction():
+        change_settings(site_id, {UNDERSTANDING: "on"})
+    assert _checked(indexing, site_id, golden_id) == (True, 1)
 
 
 # Written

@@ -13,16 +13,25 @@ from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.relevance.judgements import figures, guard, lists, ratings, runs, table
 from app.domain.relevance.judgements.measures import ndcg
 from app.domain.relevance.previews import preview_change
-from app.domain.relevance.proposals import Proposal, RankingProposal, RuleProposal, SynonymProposal, TermsProposal
+from app.domain.relevance.proposals import (
+    Proposal,
+    RankingProposal,
+    RuleProposal,
+    SynonymProposal,
+    TermsProposal,
+    UnderstandingProposal,
+)
 from app.domain.search.engine import SearchContext
 from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import latest_run
 from app.domain.search.ranking_settings import RankingSettings, Weight
-from app.domain.search.serving.configuration import served
+from app.domain.search.serving.configuration import UNDERSTANDING, served
 from app.domain.search.serving.rules import PinnedSku, Rule
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
+from app.domain.search.understanding.parts import UnderstandingMode
 from app.domain.shared.problems import Invalid, NotFound
+from app.domain.sites.settings import change_settings
 from app.domain.work.context import read_afresh
 from app.extensions import db
 from app.transaction import transaction
@@ -37,7 +46,7 @@ from tests.domain.relevance.judgements.rated_shop import (
     rater,
     search_id,
 )
-from tests.domain.relevance.trials.preview_shop import product_id, save_rule, save_synonym, shop
+from tests.domain.relevance.trials.preview_shop import lower_price, product_id, save_rule, save_synonym, shop
 from tests.surroundings import relevance_data
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -106,6 +115,65 @@ def test_a_rule_that_begins_by_the_clock_outdates_the_figures(indexing: SearchCo
     assert _is_current(indexing, site_id, list_id)
     indexing.clock.move(hours=1)  # type: ignore[attr-defined]
     assert not _is_current(indexing, site_id, list_id)
+
+
+@pytest.mark.parametrize("match", ["startsWith", "contains"])
+def test_a_rule_by_condition_that_begins_by_the_clock_outdates_the_figures(indexing: SearchContext, match: str) -> None:
+    site_id = shop(indexing)
+    list_id = rated_list(indexing, site_id)
+    pins, starts_at = [{"sku": "MUG-2", "position": 1}], indexing.clock.now() + timedelta(hours=1)
+    save_rule(indexing, site_id, "mug", pins=pins, starts_at=starts_at, match=match)
+    computed(indexing, site_id, list_id)
+    assert _is_current(indexing, site_id, list_id)
+    indexing.clock.move(hours=1)  # type: ignore[attr-defined]
+    assert not _is_current(indexing, site_id, list_id)
+
+
+def test_searches_are_judged_as_they_are_understood(indexing: SearchContext) -> None:
+    site_id = shop(indexing)
+    lower_price(indexing, site_id, "MUG-1")
+    list_id = rated_list(indexing, site_id, {"mug under £5": {"MUG-1": 3}}, in_previews=True)
+    found = _change(UnderstandingProposal(UnderstandingMode.ON), indexing, site_id)
+    assert found is not None and "0.631 to 1.000, 1 better" in found
+    before = computed(indexing, site_id, list_id).ndcg
+    with transaction():
+        change_settings(site_id, {UNDERSTANDING: "on"})
+    assert not _is_current(indexing, site_id, list_id)
+    after = computed(indexing, site_id, list_id).ndcg
+    assert before is not None and after is not None
+    assert (round(before.mean, 3), after.mean) == (0.631, 1)
+
+
+def test_ratings_that_come_to_nothing_are_no_figures_and_compare_nothing(indexing: SearchContext) -> None:
+    site_id = shop(indexing)
+    list_id = rated_list(indexing, site_id, {"mug": {"MUG-1": 1}}, combination=lists.Combination.MEDIAN)
+    for name in ("Ann Ash", "Ben Bell"):
+        by = rater(site_id, name)
+        with transaction():
+            author, mug = author_of(indexing, site_id), search_id(list_id, "mug")
+            ratings.rate(author, by, list_id, mug, {"MUG-1": 0})
+    for proposal in (None, PINNED, None, PINNED):
+        summary = computed(indexing, site_id, list_id, proposal)
+        assert (summary.state, summary.ndcg, summary.comparison, summary.moved) == ("done", None, None, ())
+    assert runs.past_figures(lists.list_of(site_id, list_id)) == []
+
+
+def test_the_latest_figures_of_every_list_are_found_at_once(indexing: SearchContext) -> None:
+    site_id, other = shop(indexing), shop(indexing, "other.test")
+    first = rated_list(indexing, site_id, MUGS)
+    second = rated_list(indexing, site_id, {"tea cup": {"CUP-2": 3}}, name="Second")
+    computed(indexing, other, rated_list(indexing, other))
+    computed(indexing, site_id, first)
+    with transaction():
+        ben, author = rater(site_id, "Ben Bell"), author_of(indexing, site_id)
+        ratings.rate(author, ben, first, search_id(first, "mug"), {"MUG-2": None, "JUG-1": 3})
+    indexing.clock.move(seconds=1)  # type: ignore[attr-defined]
+    newest = computed(indexing, site_id, first).ndcg
+    computed(indexing, site_id, first, PINNED)
+    make_list(indexing, site_id, "Empty")
+    assert {id: one.ndcg for id, one in runs.latest_figures(site_id).items()} == {first: newest}
+    computed(indexing, site_id, second)
+    assert sorted(runs.latest_figures(site_id)) == [first, second]
 
 
 def test_requesting_twice_makes_one_run_of_the_same_change(indexing: SearchContext) -> None:

@@ -79,6 +79,16 @@ def test_one_list_of_a_site_judges_previews(indexing: SearchContext) -> None:
     assert [row and row.id for row in chosen] == [second, theirs]
 
 
+def test_a_form_from_before_another_list_was_chosen_does_not_choose_the_first_again(indexing: SearchContext) -> None:
+    site_id = shop(indexing)
+    first = make_list(indexing, site_id, in_previews=True)
+    make_list(indexing, site_id, "Second", in_previews=True)
+    with pytest.raises(StaleRevision), transaction():
+        lists.change(author_of(indexing, site_id), first, 1, ListDraft("Top searches", in_previews=True))
+    make_list(indexing, site_id, "Third")
+    assert _row(site_id, first).revision == 2
+
+
 def test_two_who_change_the_same_list_hear_of_it(indexing: SearchContext) -> None:
     site_id = shop(indexing)
     list_id = make_list(indexing, site_id)
@@ -112,6 +122,14 @@ def test_of_searches_with_a_problem_none_is_added(indexing: SearchContext) -> No
     with pytest.raises(Invalid, match="Write a search"):
         _add(indexing, site_id, list_id, " ")
     assert lists.find_searches(site_id, list_id, 0).total_items == 0
+
+
+def test_a_search_that_is_too_long_once_its_case_is_folded_is_refused(indexing: SearchContext) -> None:
+    site_id = shop(indexing)
+    list_id = make_list(indexing, site_id)
+    with pytest.raises(Invalid, match="longer than 200 characters once its case is folded"):
+        _add(indexing, site_id, list_id, "ß" * 101)
+    assert _add(indexing, site_id, list_id, "ß" * 100) == AddedSearches(1, 0)
 
 
 def test_a_list_has_a_limited_number_of_searches(indexing: SearchContext) -> None:

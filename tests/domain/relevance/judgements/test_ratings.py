@@ -12,14 +12,16 @@ from app.domain.relevance.judgements.ratings import RaterSummary
 from app.domain.relevance.models import JudgementList, ProductRating
 from app.domain.relevance.proposals import RuleProposal
 from app.domain.search.engine import SearchContext
+from app.domain.search.serving.configuration import UNDERSTANDING
 from app.domain.search.serving.rules import PinnedSku, Rule
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites.models import AuditEntry, User
+from app.domain.sites.settings import change_settings
 from app.domain.work.context import read_afresh
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.relevance.judgements.rated_shop import author_of, make_list, rated_list, rater, search_id
-from tests.domain.relevance.trials.preview_shop import shop
+from tests.domain.relevance.trials.preview_shop import lower_price, shop
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -84,6 +86,16 @@ def test_of_ratings_with_a_problem_none_is_stored(indexing: SearchContext) -> No
     assert db.session.scalars(select(ProductRating.id)).all() == []
 
 
+def test_a_page_is_stored_without_the_products_that_are_gone_meanwhile(indexing: SearchContext) -> None:
+    site_id = shop(indexing)
+    list_id, mia = _mug_list(indexing, site_id), rater(site_id)
+    with transaction():
+        author, mug = author_of(indexing, site_id), search_id(list_id, "mug")
+        rated = ratings.rate_page(author, mia, list_id, mug, {"MUG-1": 3, "GONE": 1, "AWAY": None})
+    assert (rated.changed, rated.gone) == (1, ("GONE",))
+    assert _grades(site_id, list_id) == {"MUG-1": 3}
+
+
 def test_a_product_of_another_shop_cannot_be_rated_nor_its_search(indexing: SearchContext) -> None:
     site_id, other = shop(indexing), shop(indexing, "other.test", {"X-1": "Mug"})
     list_id, mia = _mug_list(indexing, site_id), rater(site_id)
@@ -143,6 +155,18 @@ def test_what_a_rater_rated_stays_in_their_pool_alone(indexing: SearchContext) -
     _rate(indexing, site_id, list_id, mia, {"JUG-1": 1})
     assert sorted(_pool(indexing, site_id, list_id, mia.id)) == ["JUG-1", "MUG-1", "MUG-2"]
     assert sorted(_pool(indexing, site_id, list_id, ben.id)) == ["MUG-1", "MUG-2"]
+
+
+def test_the_pool_has_what_shoppers_find_where_words_are_understood(indexing: SearchContext) -> None:
+    site_id = shop(indexing)
+    lower_price(indexing, site_id, "MUG-1")
+    list_id = make_list(indexing, site_id)
+    with transaction():
+        lists.add_searches(author_of(indexing, site_id), list_id, ["mug under £5"])
+        change_settings(site_id, {UNDERSTANDING: "on"})
+    row = lists.list_of(site_id, list_id)
+    search = lists.search_of(site_id, list_id, search_id(list_id, "mug under £5"))
+    assert [one.product.sku for one in pool.pool_of(indexing, row, search, 1).products] == ["MUG-1"]
 
 
 def test_without_an_index_the_pool_says_why_it_is_empty(indexing: SearchContext) -> None:

@@ -92,6 +92,13 @@ def test_a_file_changes_no_persons_rating_and_stands_beside_it(indexing: SearchC
     assert _written(site_id, list_id)[1:] == ["mug,MUG-1,2"], "their mean, as a whole number"
 
 
+def test_halves_are_counted_up(indexing: SearchContext) -> None:
+    site_id = shop(indexing)
+    list_id = rated_list(indexing, site_id, {"mug": {"MUG-1": 0, "MUG-2": 1, "JUG-1": 2, "CUP-1": 0}})
+    _import(indexing, site_id, list_id, "query,sku,rating\nmug,MUG-1,1\nmug,MUG-2,2\nmug,JUG-1,3\nmug,CUP-1,0\n")
+    assert _written(site_id, list_id)[1:] == ["mug,CUP-1,0", "mug,JUG-1,3", "mug,MUG-1,1", "mug,MUG-2,2"]
+
+
 @pytest.mark.parametrize("text", ["", "query,rating\nmug,3\n", "query,sku,rating,rank\nmug,MUG-1,3,1\n", "a\0b"])
 def test_what_is_no_such_table_is_refused_as_a_whole(indexing: SearchContext, text: str) -> None:
     site_id = shop(indexing)

@@ -10,6 +10,7 @@ from app.domain.catalogue.models import Product
 from app.domain.relevance import publishing
 from app.domain.relevance.models import SearchRule, Synonym
 from app.domain.search.engine import SearchContext
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.serving import configuration
 from app.extensions import db
@@ -45,6 +46,13 @@ def _built(indexing: SearchContext, host: str, names: dict[str, str]) -> int:
 def product_id(site_id: int, sku: str) -> int:
     found: int = db.session.query(Product.id).filter_by(site_id=site_id, sku=sku).scalar()
     return found
+
+
+def lower_price(indexing: SearchContext, site_id: int, sku: str) -> None:
+    """To 3.00; every other product costs 10.00."""
+    with transaction():
+        db.session.get_one(Product, product_id(site_id, sku)).price = 300
+    apply_waiting(indexing, site_id)
 
 
 def save_synonym(indexing: SearchContext, site_id: int, *words: str, **more: object) -> int:
