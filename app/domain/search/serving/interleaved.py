@@ -1,17 +1,18 @@
 """A search answered in an order that is interleaved from what shoppers are served and from a candidate.
 
-The first DEPTH places are drafted from both answers, but for those of pins that both have alike: these products stay
-where they are pinned. A later page must go on where the first ended: the drafted products are pinned to their places of
-the present answer, so the engine lists every other product once, behind them, in the present order, and its totals and
-counts are of all that the pages show.
+The first DEPTH places are drafted from both answers, but for those of pins that both have alike, and of pins of the
+present answer that would be left out: these products stay where they are pinned, and belong to neither side. A later
+page must go on where the first ended: the drafted products are pinned to their places of the present answer, so the
+engine lists every other product once, behind them, in the present order, and its totals and counts are of all that the
+pages show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import count
+from itertools import count, repeat
 
 from app.domain.search.engine import IndexName, Pin, Searching, SearchRequest, SearchResult
 from app.domain.search.ranking.interleaving import DEPTH, DraftKey, Pick, Side, draft
@@ -20,6 +21,7 @@ from app.domain.search.serving.query import Answered, search_many_products, sear
 
 # What of a request decides which products it finds.
 FINDING = ("words", "scope", "alternatives", "optional", "by_meaning", "pins")
+Orders = tuple[Sequence[str], Sequence[str]]  # The first ids of the present answer and of the candidate's.
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +66,13 @@ def search_interleaved(
     if _is_in_doubt(ours.result) or _is_in_doubt(others.result):
         plain = ours if is_first else search_products(engine, site_id, request, planned, stop_words)
         return Interleaved(plain.result)
-    top_ids = _ids(ours.result)[:depth]
-    fixed = _fixed(ours.request, others.request, top_ids, depth)
-    free = depth - sum(position <= depth for position in fixed.values())
-    present, candidate = ([id for id in ids if id not in fixed] for ids in (top_ids, _ids(others.result)))
-    picks = draft(present, candidate, free, contest.key.coins(planned.words))
+    orders = _ids(ours.result)[:depth], _ids(others.result)[:depth]
+    fixed = _fixed(ours.request, others.request, orders, depth)
+    picks = _draft(orders, fixed, depth, contest.key.coins(planned.words))
     if is_first and _find_alike(ours, others):
         result = _with_draft(ours.result, others.result, picks, fixed)
     else:
-        pins = _pins(ours.request, present, picks, fixed, depth)
-        result = engine.search(site_id, IndexName.PRODUCTS, _pinned(ours.request, request, pins))
+        result = engine.search(site_id, IndexName.PRODUCTS, _pinned(ours.request, request, picks, fixed))
     return Interleaved(result, _sides(result, picks, depth) if is_first else ())
 
 
@@ -105,12 +104,29 @@ def _positions(request: SearchRequest) -> Mapping[str, int]:
     return positions
 
 
-def _fixed(ours: SearchRequest, others: SearchRequest, top_ids: Collection[str], depth: int) -> Mapping[str, int]:
-    """Return the positions of the products that both requests pin alike. One that should stand among the first of the
-    present answer and does not is none of its products."""
-    theirs = _positions(others)
-    alike = {id: position for id, position in _positions(ours).items() if theirs.get(id) == position}
-    return {id: position for id, position in alike.items() if position > depth or id in top_ids}
+def _fixed(ours: SearchRequest, others: SearchRequest, orders: Orders, depth: int) -> Mapping[str, int]:
+    """Return the positions of the products that stay outside of the draft: those that both requests pin alike, and
+    those that the present one pins among the first and the draft may leave out. Coins do not decide which, so that they
+    favour neither side. A product that should stand among the first of the present answer and does not is none of its
+    products."""
+    pinned, theirs, present = _positions(ours), _positions(others), set(orders[0])
+    first = {id: position for id, position in pinned.items() if position <= depth and id in present}
+    fixed = {id: position for id, position in pinned.items() if position > depth or id in first}
+    fixed = {id: position for id, position in fixed.items() if theirs.get(id) == position}
+    while True:
+        drafts = [_draft(orders, fixed, depth, repeat(coin)) for coin in (True, False)]
+        sure = set.intersection(*({pick.id for pick in picks} for picks in drafts))
+        left = [id for id in first if id not in sure and id not in fixed]
+        if not left:
+            return fixed
+        fixed[left[0]] = first[left[0]]
+
+
+def _draft(orders: Orders, fixed: Mapping[str, int], depth: int, coins: Iterator[bool]) -> Sequence[Pick]:
+    """Return the draft for those of the first places that are not `fixed`."""
+    free = depth - sum(position <= depth for position in fixed.values())
+    present, candidate = ([id for id in ids if id not in fixed] for ids in orders)
+    return draft(present, candidate, free, coins)
 
 
 def _with_draft(
@@ -126,26 +142,13 @@ def _with_draft(
     return replace(ours, hits=shown, similar=similar)
 
 
-def _pins(
-    ours: SearchRequest, top_ids: Sequence[str], picks: Sequence[Pick], fixed: Mapping[str, int], depth: int
-) -> tuple[Pin, ...]:
-    """Return the pins by which an engine shows the draft and the present order behind it. A product that only the
-    present request pins is drafted like any other, and where the draft leaves it out it comes when it is next in the
-    present order; `top_ids` are the first of that."""
-    pinned = _positions(ours)
-    drafted = [pick.id for pick in picks]
-    left = [id for id in top_ids if id not in set(drafted)]
-    reached = {*drafted, *left, *fixed}
-    behind = {id: position for id, position in pinned.items() if position > depth and id not in reached}
-    taken = {*fixed.values(), *behind.values()}
-    places = (place for place in count(1) if place not in taken)
-    placed = [Pin(id, place) for id, place in zip([*drafted, *left], places, strict=False)]
-    first = [pin for pin in placed if pin.id in pinned or pin.id not in left]
-    return (*first, *(Pin(id, position) for id, position in {**fixed, **behind}.items()))
-
-
-def _pinned(ours: SearchRequest, wanted: SearchRequest, pins: tuple[Pin, ...]) -> SearchRequest:
-    """Return the present request, as the engine answered it, for the wanted page and with these pins."""
+def _pinned(
+    ours: SearchRequest, wanted: SearchRequest, picks: Sequence[Pick], fixed: Mapping[str, int]
+) -> SearchRequest:
+    """Return the present request, as the engine answered it, for the wanted page behind the drafted products."""
+    taken = set(fixed.values())
+    free = (place for place in count(1) if place not in taken)
+    places = {pick.id: place for pick, place in zip(picks, free, strict=False)}
     return replace(
         ours,
         page=wanted.page,
@@ -153,7 +156,7 @@ def _pinned(ours: SearchRequest, wanted: SearchRequest, pins: tuple[Pin, ...]) -
         facets=wanted.facets,
         range_facets=wanted.range_facets,
         similar_below=wanted.similar_below,
-        pins=pins,
+        pins=tuple(Pin(id, place) for id, place in {**_positions(ours), **fixed, **places}.items()),
     )
 
 

@@ -188,15 +188,19 @@ def test_a_product_that_both_pin_stands_at_its_position(
     assert position > len(sides) or sides[position - 1] is None, "no side placed what both pin"
 
 
-def test_a_product_that_the_present_rule_alone_pins_is_drafted_or_comes_next(
-    indexing: SearchContext, site_id: int
+@pytest.mark.parametrize(("position", "is_drafted"), [(3, True), (8, False)])
+def test_a_product_that_the_present_rule_alone_pins_is_drafted_or_stands_at_its_position(
+    indexing: SearchContext, site_id: int, position: int, is_drafted: bool
 ) -> None:
     last = tuple(order(indexing.engine, indexing, site_id, Served.NOTHING)[-15:])
-    pin, boost = Rule("tent", pins=(PinnedSku("LAMP", 8),)), Rule("tent", boosts=last)
+    pin, boost = Rule("tent", pins=(PinnedSku("LAMP", position),)), Rule("tent", boosts=last)
     skus, pages = whole(indexing.engine, indexing, site_id, rules(pin), rules(boost), 10)
     assert_complete(skus, pages, 10)
-    present = [sku for sku in order(indexing.engine, indexing, site_id, rules(pin)) if sku not in skus[:10]]
-    assert "LAMP" in present and skus[10:] == present
+    assert pages[0].sides is not None
+    if is_drafted:
+        assert pages[0].sides[skus.index("LAMP")] is Side.PRESENT
+    else:
+        assert skus.index("LAMP") == position - 1 and pages[0].sides[position - 1] is None
 
 
 def random_rule(chance: random.Random) -> Rule:
@@ -257,7 +261,7 @@ def test_pages_of_any_two_sides_show_every_product_once_and_pins_in_their_places
     pins, theirs = standing(ours, indexing), standing(candidate, indexing)
     for sku, position in pins.items():
         if sku in present and (theirs.get(sku) == position or sku not in skus[:depth]):
-            is_next = theirs.get(sku) != position and position <= depth  # The draft left it out.
-            assert is_next or skus.index(sku) + 1 == position or skus.index(sku) >= len(skus) - len(pins)
+            assert skus.index(sku) + 1 == position or skus.index(sku) >= len(skus) - len(pins)
+            assert position > depth or sku in skus[:depth], "it stands on its own page"
     drafted = {*skus[:depth], *pins}
     assert [sku for sku in skus[depth:] if sku not in drafted] == [sku for sku in present if sku not in drafted]
