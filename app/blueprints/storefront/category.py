@@ -43,7 +43,8 @@ from app.domain.search.listings.browsing import (
     plain_category_listing,
     read_request,
 )
-from app.domain.search.listings.listing import ListingLinks, ListingRequest, tracking_parameters
+from app.domain.search.listings.links import ListingLinks
+from app.domain.search.listings.listing import ListingRequest, tracking_parameters
 from app.domain.seo.heads import PageHead, ShownListing, category_head, category_request, landing_head, landing_request
 from app.domain.seo.landing.pages import LandingLinks, LandingPage, LandingPages, as_category_request, landing_at
 from app.domain.shared.records import existing

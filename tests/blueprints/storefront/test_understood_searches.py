@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from urllib.parse import quote_plus
+from urllib.parse import parse_qs, quote_plus
 
 import pytest
 from flask import Flask
@@ -63,6 +63,66 @@ def test_taking_an_applied_suggestion_off_offers_it_again(get: Get):
     again = get(links(clicked, APPLIED)["Remove Price: up to £40.00"]).text
     assert links(again, APPLIED) == {}
     assert links(again, OFFERED) == offers
+
+
+@pytest.fixture
+def shown_colours(app: Flask, site_id: int) -> None:
+    """Results have a filter by colour, the words whatever they are."""
+    with app.app_context(), transaction():
+        change_settings(site_id, {"search-default-filters": ["colour", "manufacturer", "waterproof", "price"]})
+
+
+def counted_links(page: str) -> list[tuple[int, str]]:
+    """The choices of the rail that stand with a count: the count and the address."""
+    found = re.findall(r'<a[^>]*href="([^"]*)"[^>]*>((?:(?!</a>).)*?<small>.*?)</a>', page, re.DOTALL)
+    return [(int(re.findall(r"[0-9]+", text)[-1]), html.unescape(url)) for url, text in found]
+
+
+def has_all_of(address: str, other: str) -> bool:
+    """Whether an address has the parameters of another as they are there; another value of one adds its products."""
+    given = parse_qs(address.partition("?")[2])
+    return all(given.get(name) == values for name, values in parse_qs(other.partition("?")[2]).items())
+
+
+@pytest.mark.usefixtures("shown_colours")
+@pytest.mark.parametrize("words", ["navy tents", "rain tents navy", "navy tents under £80", "tents waterproof"])
+def test_every_count_is_what_its_click_gives_before_and_after_an_offer_is_taken(get: Get, words: str):
+    page = search(get, words)
+    offers = links(page, OFFERED)
+    assert offers and counted_links(page)
+    for text, url in offers.items():
+        taken = get(url).text
+        assert total(taken) == int(text.split()[-2])
+        assert "Remove Kind: Tents" in links(taken, APPLIED)
+        beside = [one for one in counted_links(taken) if has_all_of(one[1], url)]
+        for count, address in [*counted_links(page), *beside]:
+            assert total(get(address).text) == count, address
+
+
+@pytest.mark.usefixtures("shown_colours")
+def test_a_value_chosen_beside_the_results_is_that_filter_alone(get: Get):
+    page = get("/search?colour=Navy&q=navy+tents").text
+    assert set(links(page, APPLIED)) == {"Remove Colour: Navy"}
+    assert total(page) == 4
+    assert total(get("/search?price_max=40&q=tents+under+%C2%A340").text) == total(
+        get("/search?price_max=40&q=tents+under+%C2%A340&_as=price").text
+    )
+
+
+def test_a_filter_taken_from_an_offer_can_be_changed_and_its_words_stay_the_filter(get: Get):
+    offer = next(iter(links(search(get, "tents under £40"), OFFERED).values()))
+    changed = get(offer.replace("price_max=40", "price_max=60")).text
+    assert set(links(changed, APPLIED)) == {"Remove Kind: Tents", "Remove Price: up to £60.00"}
+    assert total(changed) == 5
+
+
+@pytest.mark.usefixtures("applied")
+def test_did_you_mean_suggests_the_whole_search(get: Get):
+    page = search(get, "rein tents under £80")
+    suggested = re.search(r'Did you mean <a href="([^"]*)">([^<]*)</a>', page)
+    assert suggested and suggested[2] == "rain tents under £80"
+    assert html.unescape(suggested[1]) == "/search?q=rain+tents+under+%C2%A380"
+    assert "Remove Price: up to £80.00" in links(get(html.unescape(suggested[1])).text, APPLIED)
 
 
 def test_a_search_that_says_nothing_offers_nothing(get: Get):

@@ -33,9 +33,9 @@ from app.domain.search.engine import (
 from app.domain.search.index.documents import product_documents
 from app.domain.search.listings import rail
 from app.domain.search.listings.content import NO_CONTENT, ContentHits, content_hits
+from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import (
     ListingGrammar,
-    ListingLinks,
     ListingRequest,
     is_listing_parameter,
     read_listing,
@@ -235,7 +235,9 @@ def search_listing(
     found, was_emptied = _find(engine, shop.site_id, understood, served, None if applied else contest, now)
     if not was_emptied:
         request = understood_request(request, applied, mode)
-    offered = replace(understood, understanding=meaning)
+    # Offers of words that were found in another spelling are counted in that one.
+    counted = replace(search, suggest=found.result.corrected)
+    offered = replace(understood, request=counted, understanding=meaning)
     offers = offer_filters(engine, shop.site_id, offered, served.stop_words, request, mode)
     listing = _listing_of(shop, request, filters, found.result, ListingLinks(request.path))
     listing = replace(listing, draft=contest.key if contest is not None and found.sides is not None else None)

@@ -3,8 +3,8 @@ head.
 
 The grammar of a listing's address is in one place, here: `<facetId>=<value>` repeated for several values,
 `<facetId>_min` and `<facetId>_max` for numbers, `price_min` and `price_max` in major units, `q`, `sort`,
-`pageSizeOverride`, `_by`, `_as` and `p`, emitted in that order. Defaults and tracking parameters are never emitted.
-Malformed parameters are ignored, too many or too long ones refused.
+`pageSizeOverride`, `_by`, `_as`, `_is` and `p`, emitted in that order. Defaults and tracking parameters are never
+emitted. Malformed parameters are ignored, too many or too long ones refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ PRICE = "price"
 PRICE_MIN, PRICE_MAX = "price_min", "price_max"
 RANKED_BY, WORDS_ALONE = "_by", "words"  # No attribute's id begins like this.
 KEPT_WORDS = "_as"  # Facets whose words in the search stay words, where it is understood otherwise.
-OWN_PARAMETERS = frozenset(("q", "sort", "p", "pageSizeOverride", RANKED_BY, KEPT_WORDS, PRICE_MIN, PRICE_MAX))
+FILTER_WORDS = "_is"  # Facets chosen by an offer: their words in the search are the filter.
+OWN_PARAMETERS = frozenset(
+    ("q", "sort", "p", "pageSizeOverride", RANKED_BY, KEPT_WORDS, FILTER_WORDS, PRICE_MIN, PRICE_MAX)
+)
 TRACKING = frozenset(("gclid", "gbraid", "wbraid", "dclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "_gl", "_ga"))
 TRACKING_PREFIX = "utm_"
 MOST_PARAMETERS = 20
@@ -78,9 +81,11 @@ class ListingRequest:
     `sort` and `page_size` None are the defaults. `words_alone` continues a search whose first page was ranked without
     the meaning of its words, and `draft` one whose first page was interleaved from two orders, so that no product is
     lost or repeated between its pages. `understood` are filters that the words mean: they are among the filters, but
-    not in the address; one that was cleared is there as `kept_words`, the facets whose words stay words. `unknown` are
-    parameters that mean nothing here: they filter nothing and stay in the links. `given` names every parameter of the
-    address that does not only track, a valid page number left out; requests that differ in it alone are equal.
+    not in the address; one that was cleared is there as `kept_words`, the facets whose words stay words. `filter_words`
+    are facets chosen because the words were offered as their filter; it counts only while something of them is chosen.
+    `unknown` are parameters that mean nothing here: they filter nothing and stay in the links. `given` names every
+    parameter of the address that does not only track, a valid page number left out; requests that differ in it alone
+    are equal.
     """
 
     path: str
@@ -94,6 +99,7 @@ class ListingRequest:
     words_alone: bool = False
     draft: DraftKey | None = None
     kept_words: tuple[str, ...] = ()
+    filter_words: tuple[str, ...] = ()
     understood: tuple[UnderstoodFilter, ...] = ()
     unknown: Values = ()
     currency: str = "gbp"
@@ -179,12 +185,21 @@ class ListingRequest:
         return replace(self, values=(), spans=(), price=ANY, unknown=(), page=1)
 
     def with_words(self, words: str) -> ListingRequest:
-        return replace(self, words=words, page=1, words_alone=False, draft=None, kept_words=(), understood=())
+        """This request with other words, without the filters that its own words mean."""
+        plain = self
+        for one in self.understood:
+            if self.is_understood(one.facet_id):
+                plain = plain.without(one.facet_id)
+        return replace(plain, words=words, page=1, words_alone=False, draft=None, kept_words=(), understood=())
+
+    def with_filter_words(self, facet_id: str) -> ListingRequest:
+        """This request with the words of a facet as its filter, which is chosen."""
+        return replace(self, filter_words=tuple(sorted({*self.filter_words, facet_id})))
 
     def value_links(self, facet_id: str) -> Callable[[str], str]:
         """Return a function that makes the address of this request with a value of a facet toggled: what `toggled` and
         `url` give, faster, for pages with hundreds of such links."""
-        if any(one.facet_id == facet_id for one in self.understood):
+        if facet_id in self.filter_words or any(one.facet_id == facet_id for one in self.understood):
             return lambda value: self.toggled(facet_id, value).url()
         plain = self._choosing(facet_id, ())
         pairs = plain._facet_pairs()
@@ -248,6 +263,7 @@ class ListingRequest:
             pairs.append((RANKED_BY, str(self.draft)))
         if self.words:
             pairs += [(KEPT_WORDS, facet_id) for facet_id in self._all_kept_words()]
+            pairs += [(FILTER_WORDS, name) for name in self.filter_words if self.chosen(name) or self.span(name)]
         if self.page > 1:
             pairs.append(("p", str(self.page)))
         return pairs
@@ -332,10 +348,12 @@ def read_listing(path: str, parameters: Iterable[tuple[str, str]], grammar: List
     price = _span(*(_amount(_first(given, name), grammar.currency) for name in (PRICE_MIN, PRICE_MAX)))
     words = request_words(given.get("q", ()))
     page = _page(given)
+    spans = _spans(given, grammar)
+    filtered = {*(name for name, chosen in values if chosen), *dict(spans)} | ({PRICE} if price else set())
     return ListingRequest(
         path=path,
         values=tuple(sorted((name, chosen) for name, chosen in values if chosen)),
-        spans=_spans(given, grammar),
+        spans=spans,
         price=price,
         words=words,
         sort=_sort(given, words),
@@ -343,7 +361,8 @@ def read_listing(path: str, parameters: Iterable[tuple[str, str]], grammar: List
         page=page or 1,
         words_alone=bool(words) and _first(given, RANKED_BY) == WORDS_ALONE,
         draft=DraftKey.read(_first(given, RANKED_BY)) if words else None,
-        kept_words=_kept_words(given) if words else (),
+        kept_words=_facet_names(given, KEPT_WORDS) if words else (),
+        filter_words=tuple(name for name in _facet_names(given, FILTER_WORDS) if name in filtered) if words else (),
         unknown=tuple(sorted(unknown)),
         currency=grammar.currency,
         given=tuple(sorted(name for name in given if name != "p" or page is None)),
@@ -406,8 +425,8 @@ def _amount(text: str, currency: str) -> int | None:
         return None
 
 
-def _kept_words(given: Given) -> tuple[str, ...]:
-    names = set(given.get(KEPT_WORDS, ())) - {""}
+def _facet_names(given: Given, parameter: str) -> tuple[str, ...]:
+    names = set(given.get(parameter, ())) - {""}
     return tuple(sorted(name for name in names if len(name) <= LONGEST_NAME))
 
 
@@ -467,33 +486,3 @@ def search_request(
         per_page=request.page_size or page_size,
         fresh=not request.words,  # Lists without words are cached by the index's version, and must be as new.
     )
-
-
-OwnAddress = Callable[[ListingRequest], str | None]
-
-
-def no_own_address(_request: ListingRequest) -> str | None:
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class ListingLinks:
-    """`own_address` returns the address of the page that a request has for itself, None for most. `path` is that of the
-    page on which the links stand."""
-
-    path: str
-    own_address: OwnAddress = no_own_address
-
-    def to(self, request: ListingRequest) -> str:
-        return self.own_address(request) or request.url()
-
-    def own_page_of_value(self, request: ListingRequest, facet_id: str, value: str) -> str | None:
-        """Return the address of the page that a request has for itself with a value toggled, None for most. Asked for
-        each value of each filter, most of which stand on pages without such addresses."""
-        if self.own_address is no_own_address:
-            return None
-        return self.own_address(request.toggled(facet_id, value))
-
-    def stays(self, address: str) -> bool:
-        """Whether an address is of the page itself, so that its listing can be exchanged in place."""
-        return address.partition("?")[0] == self.path

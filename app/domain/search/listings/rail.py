@@ -10,12 +10,12 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from app.domain.merchandising.facets import Filter, colour_of
 from app.domain.merchandising.tree import Display
 from app.domain.search.engine import RangeCount, SearchResult
+from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import (
     MOST_VALUES,
     PRICE,
     PRICE_MAX,
     PRICE_MIN,
-    ListingLinks,
     ListingRequest,
     Span,
     number_text,

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.domain.search.engine import IndexName, SearchEngine
+from app.domain.search.engine import SearchEngine
 from app.domain.search.listings.listing import PRICE, ListingRequest, Span, UnderstoodFilter
-from app.domain.search.serving.query import UnderstoodSearch, expand_request, narrow
+from app.domain.search.serving.query import UnderstoodSearch, narrow, search_many_products
 from app.domain.search.understanding.facts import QueryReader
 from app.domain.search.understanding.parts import FilterPart, PartKind, Understanding, UnderstandingMode
 
@@ -27,15 +27,17 @@ def decide(
     engine: SearchEngine, request: ListingRequest, mode: UnderstandingMode, reader: QueryReader | None
 ) -> tuple[Understanding, ListingRequest]:
     """Return what is left to understand of a search after what the shopper decided, and the request with the decisions:
-    a facet whose field was sent empty was cleared, and its words stay words. Nothing is understood without a reader or
-    where the site has it off."""
+    a facet whose field was sent empty was cleared, and its words stay words. Where filters are only suggested, so do
+    those of a facet that the shopper filters by without an offer, since the counts beside the results are of all the
+    words. Nothing is understood without a reader or where the site has it off."""
     if reader is None or mode is UnderstandingMode.OFF or not request.words:
         return Understanding.NOTHING, request
     meaning = reader.understand(engine, request.words)
     chosen = {*dict(request.values), *dict(request.spans)} | ({PRICE} if request.price else set())
     cleared = {name for name in meaning.facet_ids - chosen if _was_sent(request, name)}
     request = replace(request, kept_words=tuple(sorted(cleared.union(request.kept_words))))
-    return meaning.without_facets(request.kept_words).with_chosen(chosen), request
+    own = chosen.difference(request.filter_words) if mode is UnderstandingMode.SUGGESTED else set()
+    return meaning.without_facets(own.union(request.kept_words)).with_chosen(chosen), request
 
 
 def _was_sent(request: ListingRequest, facet_id: str) -> bool:
@@ -43,8 +45,8 @@ def _was_sent(request: ListingRequest, facet_id: str) -> bool:
 
 
 def applied_meaning(meaning: Understanding, mode: UnderstandingMode) -> Understanding:
-    """Return what is applied of what the words mean: all of it, or where it is only suggested what the shopper chose,
-    and with it the kind of product."""
+    """Return what is applied of what the words mean: all of it, or where it is only suggested the offers that the
+    shopper took, and with them the kind of product."""
     if mode is UnderstandingMode.ON:
         return meaning
     chosen = meaning.chosen_alone
@@ -93,27 +95,31 @@ def offer_filters(
     mode: UnderstandingMode,
 ) -> tuple[OfferedFilter, ...]:
     """Return the offers for the parts of a search that are not applied, each with the number of products that it
-    leaves, in one call to the engine; those that leave none are not offered. They stand on the first page. Raises
-    SearchUnavailable."""
-    applied = (*search.understanding.chosen_alone.parts, *_level_of(search.understanding))
+    leaves; those that leave none are not offered. They stand on the first page. The meaning of their words counts where
+    it is known, and is not computed for them. Raises SearchUnavailable."""
     parts = offered_parts(search.understanding, mode)
     if not parts or request.page > 1:
         return ()
-    plain = replace(search.request, page=1, per_page=0, facets=(), range_facets=(), suggest=False, similar_below=0)
-    requests = []
-    for part in parts:
-        meaning = replace(search.understanding, parts=(*applied, part))
-        narrowed, plan = narrow(UnderstoodSearch(plain, search.plan, meaning))
-        requests.append(expand_request(site_id, narrowed, plan, stop_words))
-    counts = [result.total for result in engine.search_many(site_id, IndexName.PRODUCTS, requests)]
+    plain = replace(search.request, page=1, per_page=0, facets=(), range_facets=(), similar_below=0, known_meaning=True)
+    searches = [
+        narrow(UnderstoodSearch(plain, search.plan, _taken(search.understanding, part, mode))) for part in parts
+    ]
+    counts = [found.result.total for found in search_many_products(engine, site_id, searches, stop_words)]
     return tuple(
-        OfferedFilter(part.label, part.shown, count, _choose(request, part).url())
+        OfferedFilter(part.label, part.shown, count, _take(request, part).url())
         for part, count in zip(parts, counts, strict=True)
         if count
     )
 
 
-def _choose(request: ListingRequest, part: FilterPart) -> ListingRequest:
+def _taken(meaning: Understanding, part: FilterPart, mode: UnderstandingMode) -> Understanding:
+    """Return what is applied once the shopper takes the offer of a part, with its filter."""
+    applied = applied_meaning(meaning.with_chosen({part.facet_id}), mode)
+    return replace(applied, parts=(*applied.parts, part))
+
+
+def _take(request: ListingRequest, part: FilterPart) -> ListingRequest:
+    request = request.with_filter_words(part.facet_id)
     if part.value is not None:
         return request.with_value(part.facet_id, part.value)
     span = Span(part.low, part.high)

@@ -117,20 +117,55 @@ def narrow(search: UnderstoodSearch) -> tuple[SearchRequest, Plan]:
 def search_understood(
     engine: Searching, site_id: int, searches: Sequence[UnderstoodSearch], stop_words: frozenset[str] = frozenset()
 ) -> list[UnderstoodAnswer]:
-    """Return the answers in the order of the searches. Where the understood parts leave no product, their words are
-    searched as they were typed. Raises SearchUnavailable."""
+    """Return the answers in the order of the searches, a better spelling with all the words that were typed. Where the
+    understood parts leave no product but pinned ones, their words are searched as they were typed. Raises
+    SearchUnavailable."""
     narrowed = search_many_products(engine, site_id, [narrow(search) for search in searches], stop_words)
     answers = [UnderstoodAnswer(found, one.understanding) for found, one in zip(narrowed, searches, strict=True)]
-    emptied = {
-        place: replace(searches[place], understanding=one.applied.chosen_alone)
-        for place, one in enumerate(answers)
-        if one.applied.narrowing and not one.answer.result.total
-    }
+    emptied = {place: _as_typed(searches[place], answers[place]) for place in _emptied(engine, site_id, answers)}
     if emptied:
         again = search_many_products(engine, site_id, [narrow(search) for search in emptied.values()], stop_words)
         for (place, search), found in zip(emptied.items(), again, strict=True):
+            lacks_meaning = found.result.lacks_meaning or answers[place].answer.result.lacks_meaning
+            found = replace(found, result=replace(found.result, lacks_meaning=lacks_meaning))
             answers[place] = UnderstoodAnswer(found, search.understanding, was_emptied=True)
-    return answers
+    return [_with_whole_suggestion(one) for one in answers]
+
+
+def _emptied(engine: Searching, site_id: int, answers: Sequence[UnderstoodAnswer]) -> list[int]:
+    """Return the places of the answers whose understood parts leave no product but pinned ones."""
+    narrowed = [place for place, one in enumerate(answers) if one.applied.narrowing]
+    totals = {place: answers[place].answer.result.total for place in narrowed}
+    unsure = [place for place in narrowed if 0 < totals[place] <= len(answers[place].answer.request.pins)]
+    if unsure:
+        requests = [_without_pins(answers[place].answer) for place in unsure]
+        results = engine.search_many(site_id, IndexName.PRODUCTS, requests)
+        totals |= {place: result.total for place, result in zip(unsure, results, strict=True)}
+    return [place for place in narrowed if not totals[place]]
+
+
+def _without_pins(answered: Answered) -> SearchRequest:
+    """Return the request for how many products are found without the pinned ones."""
+    by_meaning = answered.request.by_meaning and not answered.result.lacks_meaning
+    plain = replace(answered.request, pins=(), by_meaning=by_meaning, similar_below=0, explain=False)
+    return replace(plain, page=1, per_page=0, facets=(), range_facets=())
+
+
+def _as_typed(search: UnderstoodSearch, emptied: UnderstoodAnswer) -> UnderstoodSearch:
+    """Return the search whose understood parts are words. One that was found empty without its meaning stays without
+    it, as its later pages do."""
+    planned = search.plan
+    if emptied.answer.result.lacks_meaning:
+        planned = replace(planned, by_meaning=False)
+    return replace(search, plan=planned, understanding=emptied.applied.chosen_alone)
+
+
+def _with_whole_suggestion(one: UnderstoodAnswer) -> UnderstoodAnswer:
+    result = one.answer.result
+    if not one.applied or not result.suggestion:
+        return one
+    whole = replace(result, suggestion=one.applied.with_taken_words(result.suggestion))
+    return replace(one, answer=replace(one.answer, result=whole))
 
 
 def understander(engine: Searching, site_id: int, served: Served) -> Callable[[str], Understanding]:

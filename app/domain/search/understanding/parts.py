@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice
 from typing import Any, ClassVar
 
 from app.domain.search.engine import RangeFilter, ValueFilter
@@ -112,12 +113,27 @@ class Understanding:
     @property
     def searched(self) -> str:
         """The words that are left to be searched, in their order."""
-        kept, place = [], 0
+        return " ".join(" ".join(text for text, is_taken in self._pieces() if not is_taken).split())
+
+    def with_taken_words(self, respelled: str) -> str:
+        """Return another spelling of the words that are searched with the words that were taken out, in their places;
+        behind them where the spelling has more words or fewer."""
+        pieces, words = self._pieces(), respelled.split()
+        taken = [text for text, is_taken in pieces if is_taken]
+        if len(words) != len(self.searched.split()):
+            return " ".join([*words, *taken])
+        rest = iter(words)
+        placed = (text if is_taken else " ".join(islice(rest, len(text.split()))) for text, is_taken in pieces)
+        return " ".join(" ".join(placed).split())
+
+    def _pieces(self) -> list[tuple[str, bool]]:
+        """Return the words in pieces, each with whether it was taken out."""
+        pieces, place = [], 0
         for part in sorted(self.parts, key=lambda part: part.start):
-            if not part.kind.keeps_words:
-                kept.append(self.words[place : part.start])
+            if not part.kind.keeps_words and part.start >= place:
+                pieces += [(self.words[place : part.start], False), (self.words[part.start : part.end], True)]
                 place = part.end
-        return " ".join(" ".join([*kept, self.words[place:]]).split())
+        return [*pieces, (self.words[place:], False)]
 
     @property
     def optional(self) -> frozenset[str]:

@@ -18,6 +18,7 @@ from app.domain.shared.text import fold
 
 _TOKEN = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+|[^\s]")
 _THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?", re.ASCII)
+_QUOTED = re.compile(r'(?<![0-9])"[^"]*"|“[^”]*”')  # A quote behind a digit is the sign of inches.
 _DECIMAL = re.compile(r"[0-9]+(?:[.,][0-9]+)?", re.ASCII)
 LONGEST_NUMBER = 12  # Digits and marks.
 CURRENCY_WORDS: Mapping[str, frozenset[str]] = {
@@ -67,7 +68,7 @@ class Token:
 
 
 def read_tokens(text: str) -> list[Token]:
-    """Return the tokens of a search in their order. A hyphen between two words is none."""
+    """Return the tokens of a search in their order. A hyphen between two words is none, a minus before a word is."""
     found: list[Token] = []
     for match in _TOKEN.finditer(text):
         piece = match[0]
@@ -77,10 +78,26 @@ def read_tokens(text: str) -> list[Token]:
             continue
         folded = fold(piece)
         stemmed = stem(folded) if folded.isalnum() else ""
-        if stemmed and len(found) > 1 and found[-1].text in DASHES and found[-2].is_word:
+        token = Token(piece, match.start(), match.end(), folded or piece, stemmed, False, is_attached)
+        if stemmed and len(found) > 1 and found[-2].is_word and _is_dash(found[-1]) and not is_minus(found[-1], token):
             found.pop()
-        found.append(Token(piece, match.start(), match.end(), folded or piece, stemmed, False, is_attached))
+        found.append(token)
     return found
+
+
+def _is_dash(token: Token) -> bool:
+    return token.text in DASHES
+
+
+def is_minus(token: Token, following: Token) -> bool:
+    """Whether a token is a minus: a dash that touches the token that follows and not the one before."""
+    return _is_dash(token) and following.is_attached and not token.is_attached
+
+
+def quoted_tokens(text: str, tokens: Sequence[Token]) -> list[bool]:
+    """Return, for each token of a text, whether it stands in double quotes or is one of them."""
+    spans = [match.span() for match in _QUOTED.finditer(text)]
+    return [any(start <= token.start < end for start, end in spans) for token in tokens]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,14 @@ from app.domain.search.understanding.parts import (
     Understanding,
     first_of_each_facet,
 )
-from app.domain.search.understanding.quantities import Quantity, Token, read_quantities, read_tokens
+from app.domain.search.understanding.quantities import (
+    Quantity,
+    Token,
+    is_minus,
+    quoted_tokens,
+    read_quantities,
+    read_tokens,
+)
 from app.domain.search.understanding.vocabulary import (
     LEVEL,
     MANUFACTURER,
@@ -46,6 +53,7 @@ class _Reading:
     text: str
     tokens: Sequence[Token]
     free: list[bool]
+    quoted: Sequence[bool]
     parts: list[FilterPart] = field(default_factory=list)
     left: list[LeftWords] = field(default_factory=list)
 
@@ -69,10 +77,11 @@ class _Reading:
         return Understanding(self.text, first_of_each_facet(self.parts), tuple(self.left), level_id)
 
     def is_other(self, place: int) -> bool:
-        """Whether a token is a word or a number that is neither understood nor only links others."""
+        """Whether a token is a word or a number that is neither understood nor only links others; one in quotes is."""
         token = self.tokens[place]
         is_linking = token.word in LINKING_WORDS or token.word in NEGATION
-        return self.free[place] and (token.is_number or (token.is_word and not is_linking))
+        is_unknown = self.free[place] and (token.is_number or (token.is_word and not is_linking))
+        return self.quoted[place] or is_unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,23 +94,25 @@ class _Mention:
 
 
 def understand(words: str, vocabulary: Vocabulary, facts_of: FactsOf) -> Understanding:
-    """Return what a search means. `facts_of` returns the facts of a level by its id, and of all products for None."""
+    """Return what a search means; words in double quotes are searched as they are. `facts_of` returns the facts of a
+    level by its id, and of all products for None."""
     text = words[:MAX_CHARACTERS]
     tokens = read_tokens(text)[:MOST_TOKENS]
-    quantities = read_quantities(tokens, vocabulary.currency)
-    mentions = _mentions(tokens, quantities, vocabulary)
+    quoted = quoted_tokens(text, tokens)
+    quantities = [one for one in read_quantities(tokens, vocabulary.currency) if not any(quoted[one.first : one.end])]
+    mentions = _mentions(tokens, quantities, vocabulary, quoted)
     readings = [
         (reading, facts, mention)
         for mention in mentions
         if (facts := facts_of(mention.level_id)).products
-        and _is_last(reading := _read(text, tokens, quantities, vocabulary, facts, mention), mention)
+        and _is_last(reading := _read(text, tokens, quoted, quantities, vocabulary, facts, mention), mention)
     ]
     if readings:
         # The last name is the thing itself, unless another one makes more sense of the numbers beside it.
         reading, facts, mention = max(readings, key=lambda one: (len(one[0].parts), one[2].first))
         _add_level(reading, facts, mention)
         return reading.understanding(mention.level_id)
-    reading = _read(text, tokens, quantities, vocabulary, facts_of(None), None)
+    reading = _read(text, tokens, quoted, quantities, vocabulary, facts_of(None), None)
     for mention in mentions[:1]:
         reading.leave(mention.first, mention.end, "It is not the kind of product that the search is about.")
     return reading.understanding(None)
@@ -119,10 +130,12 @@ def _add_level(reading: _Reading, facts: LevelFacts, mention: _Mention) -> None:
         )
 
 
-def _mentions(tokens: Sequence[Token], quantities: Iterable[Quantity], vocabulary: Vocabulary) -> list[_Mention]:
+def _mentions(
+    tokens: Sequence[Token], quantities: Iterable[Quantity], vocabulary: Vocabulary, quoted: Sequence[bool]
+) -> list[_Mention]:
     """Return the names of levels that are not what the thing is for, the last one first; a name of several levels is
     none of them."""
-    free = [True] * len(tokens)
+    free = [not is_quoted for is_quoted in quoted]
     for quantity in quantities:
         free[quantity.first : quantity.end] = [False] * (quantity.end - quantity.first)
     found: list[_Mention] = []
@@ -140,7 +153,10 @@ def _mentions(tokens: Sequence[Token], quantities: Iterable[Quantity], vocabular
 
 
 def _stands_for_itself(tokens: Sequence[Token], place: int) -> bool:
-    return place == 0 or tokens[place - 1].word not in PURPOSE | NEGATION
+    if place == 0:
+        return True
+    before = tokens[place - 1]
+    return before.word not in PURPOSE | NEGATION and not is_minus(before, tokens[place])
 
 
 def _is_last(reading: _Reading, mention: _Mention) -> bool:
@@ -152,13 +168,14 @@ def _is_last(reading: _Reading, mention: _Mention) -> bool:
 def _read(
     text: str,
     tokens: Sequence[Token],
+    quoted: Sequence[bool],
     quantities: Sequence[Quantity],
     vocabulary: Vocabulary,
     facts: LevelFacts,
     mention: _Mention | None,
 ) -> _Reading:
     """Return the search with its quantities and values read for products of a level."""
-    reading = _Reading(text, tokens, [True] * len(tokens))
+    reading = _Reading(text, tokens, [not is_quoted for is_quoted in quoted], quoted)
     if mention is not None:
         reading.take(mention.first, mention.end)
     for quantity in quantities:

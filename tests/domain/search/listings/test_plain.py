@@ -11,7 +11,8 @@ from app.domain.merchandising.shop import read_shop
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.index.documents import product_documents
 from app.domain.search.listings.browsing import plain_category_listing
-from app.domain.search.listings.listing import ListingLinks, ListingRequest
+from app.domain.search.listings.links import ListingLinks
+from app.domain.search.listings.listing import ListingRequest
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import Setting
 from app.domain.taxonomy.models import Taxonomy

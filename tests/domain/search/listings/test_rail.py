@@ -10,7 +10,8 @@ from app.domain.merchandising.facets import Filter
 from app.domain.merchandising.tree import Display
 from app.domain.search.engine import RangeCount, SearchResult
 from app.domain.search.listings import rail
-from app.domain.search.listings.listing import ListingLinks, ListingRequest, Span
+from app.domain.search.listings.links import ListingLinks
+from app.domain.search.listings.listing import ListingRequest, Span
 from app.domain.search.listings.rail import Slider
 
 BRAND = Filter("manufacturer", "Brand", Display.LIST, {})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.domain.search.listings.listing import (
@@ -77,3 +79,24 @@ def test_without_words_nothing_is_kept_as_words():
     request = read_listing("/search", [("_as", "price"), ("colour", "Red")], GRAMMAR)
     assert (request.kept_words, request.url()) == ((), "/search?colour=Red")
     assert request.span(PRICE) == ANY
+
+
+def test_other_words_leave_the_understood_filters_out_and_keep_those_of_the_address():
+    request = ListingRequest("/search", words="red tent", values=(("manufacturer", ("Moor",)),))
+    other = request.with_understood([RED, LIGHT, CHEAPER]).with_words("red tents")
+    assert other == replace(request, words="red tents")
+
+
+def test_a_filter_taken_from_an_offer_says_so_while_it_is_chosen():
+    taken = WORDS.with_value("colour", "Red").with_filter_words("colour")
+    assert taken.url() == TYPED.replace("?", "?colour=Red&") + "&_is=colour"
+    assert taken.without("colour").url() == TYPED
+    parameters = [("q", WORDS.words), ("colour", "Red"), ("_is", "colour"), ("_is", "weight"), ("_is", PRICE)]
+    assert read_listing("/search", parameters, GRAMMAR) == taken
+
+
+@pytest.mark.parametrize("facet_id", ["colour", "manufacturer"])
+@pytest.mark.parametrize("value", ["Red", "Blue"])
+def test_links_beside_an_offer_taken_are_those_made_one_by_one(facet_id: str, value: str):
+    taken = WORDS.with_value("colour", "Red").with_filter_words("colour")
+    assert taken.value_links(facet_id)(value) == taken.toggled(facet_id, value).url()

@@ -13,7 +13,8 @@ from app.domain.search import ranking_settings, settings
 from app.domain.search.engine import SearchContext, SearchRequest
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.listings.browsing import category_listing, plain_category_listing, products_by_words
-from app.domain.search.listings.listing import ListingLinks, ListingRequest
+from app.domain.search.listings.links import ListingLinks
+from app.domain.search.listings.listing import ListingRequest
 from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
 from app.domain.search.serving.configuration import served
 from app.domain.search.serving.plan import LearningMode, Served, plan

@@ -277,3 +277,44 @@ def _seconds(words: str) -> float:
     started = time.perf_counter()
     understand(words, VOCABULARY, lambda level_id: known[level_id])
     return time.perf_counter() - started
+
+
+def test_words_in_double_quotes_are_words():
+    for words in ('"red laptop"', '"laptop under £40"', '"red laptop 16 GB"', "“red laptop”"):
+        assert filters(words) == {}
+    assert filters('laptop "under £40"') == {}
+    assert filters('"laptop" under £40') == {"price": "up to £40.00"}
+
+
+def test_quoted_words_beside_the_name_of_a_level_make_it_another_thing():
+    assert read('16 GB laptop "stand"').level_id is None
+    assert read('16 GB laptop "').level_id == "laptops", "a quote that is not closed quotes nothing"
+
+
+def test_the_sign_of_inches_opens_no_quotes():
+    assert filters('27" monitor black 24"')["colour"] == "Black"
+    assert filters('27" monitor')["diagonal"] == "27 in"
+
+
+@pytest.mark.parametrize("words", ["monitor -black 27 inch", "-black monitor 27 inch", "27 inch monitor -acme"])
+def test_a_word_behind_a_minus_is_no_value(words: str):
+    assert filters(words) == {"diagonal": "27 in", "level": "Monitors"}
+
+
+@pytest.mark.parametrize("words", ["monitor - black", "monitor-black", "monitor – black", "monitor -- black"])
+def test_a_dash_between_words_is_no_minus(words: str):
+    assert filters(words)["colour"] == "Black"
+
+
+@pytest.mark.parametrize(
+    ("respelled", "whole"),
+    [
+        ("red laptop", "red under £40 laptop 16 GB"),
+        ("red lap top", "red lap top under £40 16 GB"),
+        ("redlaptop", "redlaptop under £40 16 GB"),
+    ],
+)
+def test_another_spelling_gets_the_words_that_were_taken_out(respelled: str, whole: str):
+    one = read("rde under £40 laptop 16 GB")
+    assert one.searched == "rde laptop"
+    assert one.with_taken_words(respelled) == whole
