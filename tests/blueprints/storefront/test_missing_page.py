@@ -53,8 +53,7 @@ def test_a_product_that_is_gone_leads_to_those_like_it_and_stays_a_missing_page(
     assert answer.status_code == 404
     assert PERHAPS in answer.text
     names = re.findall(r'<span class="name">(.*?)</span>', answer.text)
-    assert names[0] == "Fell tent 9"
-    assert all(name.startswith("Fell tent") for name in names)
+    assert names and all(name.startswith("Fell tent") for name in names)
     assert 'href="/search?q=fell%20tent%2099"' in answer.text
     assert '<meta name="robots" content="noindex' in answer.text
     assert "noindex" in answer.headers["X-Robots-Tag"]
