@@ -23,6 +23,7 @@ from app.extensions import db
 from app.jobs.scheduled import run_scheduled
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser
+from tests.blueprints.storefront.shopper import Shopper
 from tests.domain.relevance.trials.preview_shop import shop
 from tests.factories import make_comparison, make_rule, make_site, make_user
 from tests.page_client import PageClient, Reading
@@ -266,6 +267,37 @@ def test_json_is_refused_with_every_problem(
     assert answer.status_code == 400
     assert [problem["pointer"] for problem in answer.json["errors"]] == pointers
     assert stored(app) == []
+
+
+@pytest.mark.parametrize(
+    ("candidate", "pointer"),
+    [
+        ({"boosts": ["GONE"]}, "#/candidate/boosts/0"),
+        ({"boostGroups": [{"levels": ["gone"]}]}, "#/candidate/boostGroups/0/levels/0"),
+        ({"boostGroups": [{"newDays": 999_999}]}, "#/boostGroups/0/newDays"),
+    ],
+)
+def test_a_rule_that_could_not_be_saved_is_no_candidate(
+    app: Flask, someone: Merchandiser, candidate: dict[str, Any], pointer: str
+) -> None:
+    someone.get(PATH)
+    body = {"candidate": {"kind": "rule", "term": "mug", **candidate}, "share": 100, "days": 30}
+    answer = send(someone, PATH, body)
+    assert answer.status_code == 400
+    assert [problem["pointer"] for problem in answer.json["errors"]] == [pointer]
+    assert stored(app) == []
+
+
+def test_a_candidate_that_was_stored_unchecked_fails_neither_searches_nor_the_page(
+    app: Flask, someone: Merchandiser, indexing: SearchContext
+) -> None:
+    proposal = {"kind": "rule", "term": "mug", "boostGroups": [{"newDays": 999_999, "priceFrom": -1}]}
+    day = indexing.clock.now().date()
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, someone.site_id)
+        make_comparison(site, proposal=proposal, baseline={}, last_day=day)
+    assert Shopper(app, "localhost").get("/search?q=mug").status_code == 200
+    assert "With the rule for “mug”" in text_of(someone.get(PATH))
 
 
 def test_the_comparison_of_another_site_is_neither_shown_nor_stopped(app: Flask, someone: Merchandiser) -> None:
