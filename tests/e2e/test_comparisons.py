@@ -42,7 +42,7 @@ def test_a_shopper_decides_between_two_rankings(page: Page, shopper: Page) -> No
     expect(page.get_by_label("Newness")).to_be_hidden()
     page.get_by_label("Search of the rule").fill("nothing like it")
     page.get_by_role("button", name="Start comparing").click()
-    expect(page.get_by_role("alert")).to_contain_text("Type the search of a rule that is saved.")
+    expect(page.get_by_role("alert")).to_contain_text("Type the search of a rule that is saved")
     page.get_by_label("Compare the present ranking with").select_option("ranking")
     page.get_by_label("Newness").select_option("high")
     page.get_by_label("Share of visits").select_option("100")

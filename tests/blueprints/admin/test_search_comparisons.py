@@ -132,6 +132,7 @@ def test_one_comparison_runs_at_a_time(app: Flask, someone: Merchandiser) -> Non
         ({"kind": "learning"}, "Nothing is learned"),
         ({"kind": "meaning"}, "no meanings of products"),
         ({"kind": "rule", "term": "kettle"}, "Type the search of a rule"),
+        ({"kind": "rule", "term": "kettle", "match": "nearly"}, "Type the search of a rule"),
         ({"kind": "nothing"}, "Type the search of a rule"),
     ],
 )
@@ -165,6 +166,25 @@ def test_a_paused_rule_is_compared_as_if_it_applied(app: Flask, someone: Merchan
     someone.post(PATH, FORM | {"kind": "rule", "term": "Mug"})
     (row,) = stored(app)
     assert (row.proposal["enabled"], row.proposal["boosts"], row.proposal["note"]) == (True, ["MUG-2"], "")
+
+
+@pytest.mark.parametrize("match", ["startsWith", "contains"])
+def test_a_rule_by_condition_is_chosen_by_its_search_and_by_what_searches_it_is_for(
+    app: Flask, someone: Merchandiser, indexing: SearchContext, match: str
+) -> None:
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, someone.site_id)
+        rule = {"redirect_url": None, "enabled": False, "words_version": 1}
+        make_rule(site, "mug", boosts=["MUG-1"], **rule)
+        rule_id = make_rule(site, "mug", boosts=["MUG-2"], match=match, **rule).id
+    with app.app_context(), transaction():
+        publishing.publish(indexing.clock, someone.site_id)
+    someone.get(PATH)
+    refused = someone.post(PATH, FORM | {"kind": "rule", "term": "mug", "match": match, "days": "1"}, 400)
+    assert {"value": match, "selected": ""} in refused.all("option"), "what was chosen is kept"
+    someone.post(PATH, FORM | {"kind": "rule", "term": "mug", "match": match})
+    (row,) = stored(app)
+    assert (row.proposal["id"], row.proposal["match"], row.proposal["boosts"]) == (rule_id, match, ["MUG-2"])
 
 
 @pytest.mark.parametrize(
