@@ -31,8 +31,8 @@ def shopper(browser: Browser, shop: RunningShop, stocked: None) -> Iterator[Page
         yield page
 
 
-def open_first(shopper: Page) -> None:
-    shopper.locator(f"a[href='{cards(shopper)[0]}']").first.click()
+def open_product(shopper: Page, path: str) -> None:
+    shopper.locator(f"a[href='{path}']").first.click()
     expect(shopper.get_by_role("heading", level=1)).to_be_visible()
 
 
@@ -71,11 +71,11 @@ def test_shoppers_decide_between_two_rankings(page: Page, browser: Browser, shop
     expect(shopper).to_have_url(re.compile("_by=both-"))
     assert not set(cards(shopper)) & set(first), "the next page goes on where the first ended"
     shopper.go_back()
-    open_first(shopper)
+    open_product(shopper, first[0])
     for _ in range(5):  # What fewer chose is not stored.
         with another_shopper(browser, shop) as other:
             other.goto(SEARCH)
-            open_first(other)
+            open_product(other, cards(other)[0])
     until(lambda: is_counted(page), 20)
     page.get_by_role("button", name="Stop…").click()
     page.get_by_role("dialog").get_by_role("button", name="Stop", exact=True).click()
