@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 import structlog
+from sqlalchemy import select
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from app.domain.orders import lifecycle
@@ -53,7 +54,6 @@ def rebuild_products(event: StoredEvent) -> None:
     read the products before, so one that begins afterwards is needed. Raises NotYet while another runs."""
     if search_engine().status(event.site_id, IndexName.PRODUCTS).state is EngineState.NOT_SET_UP:
         return
-    republish_names(event.site_id)
     author = Author(event.site_id, BY_ITSELF, clock())
     run, joined = runs.request_rebuild(author, search_engine(), worker_locks(), Scope.PRODUCTS)
     begins_later = run.state == State.WAITING and run.scope != Scope.CONTENT
@@ -73,6 +73,10 @@ HANDLERS: Mapping[str, Callable[[StoredEvent], None]] = {
 }
 
 
+# What needs no index and must not wait with a handler that is NotYet done: it is committed before.
+BEFORE: Mapping[str, Callable[[StoredEvent], None]] = {CHANGED_EVENT: lambda event: republish_names(event.site_id)}
+
+
 def deliver(at_least: timedelta = timedelta(0)) -> None:
     """Deliver every event that has waited for at least so long. An event that fails does not delay the others."""
     read_afresh()
@@ -82,6 +86,11 @@ def deliver(at_least: timedelta = timedelta(0)) -> None:
 
 def _deliver_event(event_id: int) -> None:
     try:
+        if db.session.scalar(select(StoredEvent.name).where(StoredEvent.id == event_id)) in BEFORE:
+            with transaction():
+                event = stored_events.take(clock(), event_id)
+                if event is not None:
+                    BEFORE[event.name](event)
         with transaction():
             event = stored_events.take(clock(), event_id)
             if event is not None:

@@ -123,6 +123,7 @@ class Scheduler:
     _looks_uncounted: int = 0
     _golden: GoldenWatch = field(default_factory=GoldenWatch)
     _windows: StaleWindows = field(default_factory=StaleWindows)
+    _snapshots: search.SnapshotWatch = field(default_factory=search.SnapshotWatch)
     _sitemaps: SitemapWatch = field(default_factory=SitemapWatch)
     _clock: ClockWatch = field(default_factory=ClockWatch)
     _heartbeat: Heartbeat = field(default_factory=Heartbeat)
@@ -163,6 +164,7 @@ class Scheduler:
             "deliver_simulated_events": partial(pos.deliver_simulated_events, EVENTS_WAIT),
             **{name: partial(watch.look, self.in_background) for name, watch in self._leased.items()},
             "publish_words": search.publish_forgotten_words,
+            "publish_conditions": self._snapshots.look,
             "count_searches": self._count_searches,
             "check_golden_searches": partial(self._golden.look, self.in_background),
             "renew_search_windows": partial(self._windows.look, self.in_background),

@@ -3,6 +3,7 @@ their ids; their site is read from the database."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import partial
 
 import structlog
@@ -90,3 +91,20 @@ def publish_forgotten_words() -> None:
     """Publish what was saved and, after a crash or a failure, not published."""
     for site_id in configuration.unpublished_sites():
         publish_words(ConfigurationSaved(site_id), again=True)
+
+
+@dataclass
+class SnapshotWatch:
+    """The watch that has rules by condition published anew where an older release, which knows none, published them. It
+    looks at each version once."""
+
+    _looked: dict[int, int] = field(default_factory=dict)
+
+    def look(self) -> None:
+        for site_id, version in configuration.live_versions().items():
+            if self._looked.get(site_id) != version:
+                if publishing.lacks_conditions(site_id):
+                    with transaction():
+                        configuration.raise_version(site_id)
+                    log.warning("rules_published_by_an_older_release", site=site_id, version=version)
+                self._looked[site_id] = version

@@ -18,9 +18,10 @@ from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import OutboxEntry, RebuildRun
+from app.domain.search.serving import configuration
 from app.domain.sites import stored_events
 from app.domain.sites.models import Site, StoredEvent
-from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
 from app.domain.work import leases
 from app.domain.work.models import State
 from app.extensions import db
@@ -30,8 +31,8 @@ from app.jobs.scheduler import Scheduler
 from app.ports import clock
 from app.transaction import transaction
 from tests import factories
-from tests.domain.taxonomy.lifecycle_shop import make_active, make_taxonomy
-from tests.factories import make_product, make_site
+from tests.domain.taxonomy.lifecycle_shop import level, make_active, make_taxonomy
+from tests.factories import make_product, make_rule, make_site
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
 from tests.searching import request
@@ -178,6 +179,30 @@ def test_a_shop_without_an_engine_has_nothing_to_rebuild(site: Site, clock: Stop
     events.deliver()
     assert left() == []
     assert all_runs() == []
+
+
+@pytest.mark.parametrize("state", ["running", "not set up"])
+def test_the_names_of_levels_are_served_after_a_switch_whether_or_not_a_rebuild_can_begin(
+    site: Site, clock: StoppedClock, app: Flask, indexing: SearchContext, state: str
+) -> None:
+    with transaction():
+        fields = {"match": "any", "levels": ["tents"], "redirect_url": None, "boosts": ["T-1"]}
+        make_rule(site, "week", words_version=configuration.raise_version(site.id), **fields)
+    running = request(indexing, site.id, "PRODUCTS")
+    with transaction():
+        db.session.get_one(Taxonomy, (site.id, "camping")).root_levels = [level("tents") | {"name": "Canvas houses"}]
+        run = db.session.get_one(RebuildRun, running)
+        run.state, run.lease_until = "running", clock.now() + timedelta(minutes=5)
+    if state == "not set up":
+        ports = app.extensions["shop-ports"]
+        app.extensions["shop-ports"] = type(ports)(NullEngine(), ports.clock, ports.queue)
+    switch(clock, site)
+    before = configuration.serving_state(site.id).live_version
+    for _ in range(3):
+        events.deliver()
+    assert left() == ([(SWITCHED, 0)] if state == "running" else [])
+    assert configuration.read_snapshot(site.id).rules.rules[0].level_names == ("Canvas houses",)
+    assert configuration.serving_state(site.id).live_version == before + 1, "once, however often it is tried"
 
 
 def test_an_event_that_fails_keeps_its_reason_is_tried_again_later_and_holds_up_no_other(

@@ -13,13 +13,15 @@ from app.domain.search.index.outbox import TURN
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import OutboxEntry
 from app.domain.search.serving import configuration
+from app.domain.sites.models import Site
 from app.events import PENDING
 from app.extensions import db
 from app.jobs import search
 from app.jobs import search as jobs
 from app.jobs.scheduler import LOOKS_BEFORE_HELP, Scheduler
+from app.jobs.search import SnapshotWatch
 from app.transaction import transaction
-from tests.factories import WHEN, make_synonym
+from tests.factories import WHEN, make_rule, make_synonym
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
 from tests.searching import add_product, add_site, request
@@ -119,3 +121,48 @@ def test_what_another_release_stored_and_this_one_cannot_read_fails_no_save(forg
     assert configuration.unpublished_sites() == [forgetful_site]
     Scheduler(lambda _name, _work: True).look()
     assert not search.publish_words(ConfigurationSaved(forgetful_site))
+
+
+def published_by_an_older_release(site_id: int) -> None:
+    """As if an older release had published the rules: it knows none of what makes them match more than their term."""
+    with transaction():
+        state = configuration.serving_state(site_id)
+        assert state is not None
+        state.rules = [{"id": rule["id"], "term": rule["term"], "boosts": rule["boosts"]} for rule in state.rules]
+        state.saved_version = state.live_version = state.live_version + 1
+
+
+def test_rules_by_condition_that_an_older_release_published_are_published_anew_once(site_id: int) -> None:
+    with transaction():
+        version = configuration.raise_version(site_id)
+        for match in ("exact", "contains"):
+            make_rule(
+                db.session.get_one(Site, site_id),
+                "tent",
+                match=match,
+                boosts=["T-1"],
+                redirect_url=None,
+                words_version=version,
+            )
+    watch, published = SnapshotWatch(), configuration.read_snapshot(site_id)
+    watch.look()
+    assert configuration.read_snapshot(site_id) == published, "it is whole"
+    for _ in range(2):
+        published_by_an_older_release(site_id)
+        older = configuration.read_snapshot(site_id)
+        assert older.rules != published.rules
+        for _ in range(3):
+            watch.look()
+        anew = configuration.read_snapshot(site_id)
+        assert (anew.version, anew.rules) == (older.version + 1, published.rules)
+
+
+def test_rules_for_exact_searches_that_an_older_release_published_are_left(site_id: int) -> None:
+    with transaction():
+        version = configuration.raise_version(site_id)
+        rule = {"boosts": ["T-1"], "redirect_url": None, "words_version": version}
+        make_rule(db.session.get_one(Site, site_id), "tent", **rule)
+    published_by_an_older_release(site_id)
+    older = configuration.read_snapshot(site_id)
+    SnapshotWatch().look()
+    assert configuration.read_snapshot(site_id) == older

@@ -205,7 +205,16 @@ def as_json(proposal: Proposal) -> dict[str, Any]:
 
 
 def read_proposal(sent: object) -> Proposal:
-    """Read a proposal from JSON. Raises Invalid; fields that it does not know are ignored."""
+    """Read a proposal that a client sent as JSON. Raises Invalid; fields that it does not know are ignored."""
+    proposal = stored_proposal(sent)
+    if isinstance(proposal, RuleProposal) and not proposal.remove:
+        _check_group_numbers(proposal.rule)
+    return proposal
+
+
+def stored_proposal(sent: object) -> Proposal:
+    """Read a proposal from JSON that was stored. Numbers of groups that an earlier release did not check are taken as
+    they are: a search, or a page of what was tried, must not fail for them. Raises Invalid."""
     fields: Mapping[str, Any] = sent if isinstance(sent, Mapping) else {}
     readers: dict[str, Callable[[Mapping[str, Any]], Proposal]] = {
         "synonym": _read_synonym,
@@ -289,6 +298,19 @@ def _finished_pins(pins: Iterable[PinnedSku]) -> tuple[PinnedSku, ...]:
 def _finished_groups(groups: Iterable[ProductGroup]) -> tuple[ProductGroup, ...]:
     """Return the groups that have a condition."""
     return tuple(group for group in groups if group.tidied() != ProductGroup())
+
+
+def _check_group_numbers(rule: Rule) -> None:
+    """Check that the numbers of groups are within their bounds. Raises Invalid."""
+    fields = (("boostGroups", rule.boost_groups), ("buryGroups", rule.bury_groups))
+    problems = [
+        problem
+        for key, groups in fields
+        for place, group in enumerate(groups)
+        for problem in group.number_problems(f"#/{key}/{place}")
+    ]
+    if problems:
+        raise Invalid(problems)
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:

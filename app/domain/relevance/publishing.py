@@ -11,8 +11,20 @@ from app.domain.relevance.rule_levels import with_level_names
 from app.domain.relevance.synonym_definition import LIVE
 from app.domain.search.serving.configuration import rule_in_snapshot, state_query
 from app.domain.search.serving.plan import Learned, LearningMode, search_of_json
+from app.domain.search.serving.term_index import Match
 from app.domain.shared.clock import Clock
 from app.extensions import db
+
+MATCH = "match"  # As the snapshot of a rule that is not exact has it.
+
+
+def lacks_conditions(site_id: int) -> bool:
+    """Whether what is served says of a rule by condition only its term, and so means searches for exactly that: an
+    older release published it, while a newer one takes its place."""
+    wider = select(SearchRule.id).where(SearchRule.site_id == site_id, SearchRule.match != Match.EXACT.value)
+    ids = set(db.session.scalars(wider))
+    state = db.session.scalar(state_query(site_id)) if ids else None
+    return state is not None and any(rule["id"] in ids and MATCH not in rule for rule in state.rules)
 
 
 def publish(clock: Clock, site_id: int) -> int:

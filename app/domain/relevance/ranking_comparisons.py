@@ -9,24 +9,28 @@ or once what it compares has changed. Call what changes something in a transacti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Select, select
 
+from app.domain.relevance import rules
 from app.domain.relevance.candidates import baseline_of, candidate_problems, run_problems
+from app.domain.relevance.models import SearchRule
 from app.domain.relevance.proposals import (
     MeaningProposal,
     Proposal,
+    RuleProposal,
     as_json,
     complete_removal,
     describe,
-    read_proposal,
+    stored_proposal,
     without_note,
 )
 from app.domain.search.engine import IndexName, SearchEngine
 from app.domain.search.serving.configuration import served as served_now
+from app.domain.search.serving.rules import Rule
 from app.domain.search.settings import stored_settings
 from app.domain.search_statistics.counting.comparison_counts import clicks_a_day, wins_of
 from app.domain.search_statistics.counting.days import day_at
@@ -151,7 +155,22 @@ def _site_problems(site_id: int, engine: SearchEngine, proposal: Proposal) -> li
     if isinstance(proposal, MeaningProposal) and not engine.status(site_id, IndexName.PRODUCTS).vectors:
         message = "The index has no meanings of products, so search by meaning changes nothing."
         problems.append(Problem("no_meaning", message, "#/candidate/on"))
+    if isinstance(proposal, RuleProposal) and not proposal.remove:
+        problems += _rule_problems(site_id, proposal.rule)
     return problems
+
+
+def _rule_problems(site_id: int, rule: Rule) -> list[Problem]:
+    """Return why the rule could not be saved. One that is saved is not checked again, as when it is resumed."""
+    own = find_record(SearchRule, site_id, rule.id) if rule.id is not None else None
+    own = own or rules.rule_for(site_id, rule.term, rule.match)
+    if own is not None and replace(own.value, note="", enabled=rule.enabled).as_json() == rule.as_json():
+        return []
+    try:
+        rules.check_for_site(site_id, rule, own)
+    except Invalid as error:
+        return [replace(one, pointer=one.pointer.replace("#", "#/candidate", 1)) for one in error.problems]
+    return []
 
 
 def stop_comparison(author: Author, comparison_id: int) -> RankingComparison:
@@ -169,7 +188,7 @@ def end_comparison_if_due(clock: Clock, site_id: int) -> Ending | None:
     row = db.session.scalar(_running_query(site_id).with_for_update())
     if row is None:
         return None
-    proposal, wins = read_proposal(row.proposal), wins_of(site_id, [row.id])[row.id]
+    proposal, wins = stored_proposal(row.proposal), wins_of(site_id, [row.id])[row.id]
     ending = ending_of(wins, site_today(clock, site_id) > row.last_day)
     if ending is None and baseline_of(served_now(site_id), proposal) != row.baseline:
         ending = Ending.CHANGED
@@ -232,7 +251,7 @@ def _reports(clock: Clock, site_id: int, rows: Sequence[RankingComparison]) -> l
 
 
 def _report(row: RankingComparison, wins: Wins, now: datetime) -> ComparisonReport:
-    proposal = read_proposal(row.proposal)
+    proposal = stored_proposal(row.proposal)
     ending = Ending(row.ending) if row.ending else None
     days = max(1.0, (now - row.started_at) / timedelta(days=1))
     return ComparisonReport(

@@ -84,7 +84,7 @@ def replay_of(clock: Clock, site_id: int, replay_id: str) -> ReplaySummary:
         find_record(SearchReplay, site_id, replay_id), "There is no such replay on this site, or not any more."
     )
     shown = WorkSummary.fields_of(row, leases.is_unanswered(REPLAY, clock, row))
-    return ReplaySummary(**shown, proposal=proposals.read_proposal(row.proposal), report=read_report(row.report))
+    return ReplaySummary(**shown, proposal=proposals.stored_proposal(row.proposal), report=read_report(row.report))
 
 
 def replay(context: SearchContext, replay_id: str) -> bool:
@@ -103,7 +103,7 @@ def _run_replay(context: SearchContext, claim: Claim[SearchReplay]) -> None:
     read_afresh()
     words = top_words(claim.site_id, site_today(context.clock, claim.site_id), DAYS, MOST)
     stored = db.session.scalars(select(SearchReplay.proposal).where(SearchReplay.id == claim.key)).one()
-    proposal, touched = proposals.read_proposal(stored), list[Touched]()
+    proposal, touched = proposals.stored_proposal(stored), list[Touched]()
     note(0)
     with start_trial(context.engine, claim.site_id, proposal, context.clock.now()) as trial:
         done = 0

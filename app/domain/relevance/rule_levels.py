@@ -88,7 +88,10 @@ def rule_choices(site_id: int) -> RuleChoices:
 
 
 def republish_names(site_id: int) -> None:
-    """Have rules published anew after the taxonomy changed, where some name levels. Call it in a transaction."""
-    levels = db.session.scalars(select(SearchRule.levels).where(SearchRule.site_id == site_id))
-    if any(levels):
+    """Have rules published anew after the taxonomy changed, where some name levels that are not served under their
+    present names. Call it in a transaction."""
+    rows = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id))
+    rules = with_level_names(site_id, [row.value for row in rows if row.levels])
+    served = {rule.id: rule.level_names for rule in configuration.read_snapshot(site_id).rules.rules}
+    if any(served.get(rule.id) != rule.level_names for rule in rules):
         configuration.raise_version(site_id)

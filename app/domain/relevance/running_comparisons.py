@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from app.domain.relevance.candidates import baseline_of
-from app.domain.relevance.proposals import Proposal, RuleProposal, apply_proposal, read_proposal
+from app.domain.relevance.proposals import Proposal, RuleProposal, apply_proposal, stored_proposal
 from app.domain.relevance.rule_levels import with_level_names
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving.plan import Served
@@ -87,7 +87,7 @@ def _stored(site_id: int) -> RunningComparison | None:
     row = db.session.scalar(query)
     if row is None:
         return None
-    proposal = read_proposal(row.proposal)
+    proposal = stored_proposal(row.proposal)
     if isinstance(proposal, RuleProposal):
         proposal = replace(proposal, rule=with_level_names(site_id, [proposal.rule])[0])
     return RunningComparison(row.id, site_id, proposal, row.baseline, row.share, row.last_day)

@@ -28,6 +28,7 @@ POWER, FOUND_SHARE = 0.8, 0.55  # What ENOUGH is enough for.
 PRIOR = 10  # The mixture is a beta distribution of (PRIOR, PRIOR): differences of up to 60 to 40 are likely.
 _STEPS = 40  # Of a bisection; more than a float of this size can tell apart in a percentage.
 _LEAST = 1e-9
+BEYOND_A_GROUP = 1_000  # No clicks that are summed as one number are as many.
 
 
 class Ending(StrEnum):
@@ -65,6 +66,18 @@ class Wins:
     def of(cls, side: Side | None) -> Wins:
         """Return the wins of one click on a product of this side, or of neither."""
         return cls(int(side is Side.PRESENT), int(side is Side.CANDIDATE), int(side is None))
+
+    @classmethod
+    def of_number(cls, number: int) -> Wins:
+        """Return the wins of the sum of numbers that `as_number` returned."""
+        rest, present = divmod(number, BEYOND_A_GROUP)
+        ties, candidate = divmod(rest, BEYOND_A_GROUP)
+        return cls(present, candidate, ties)
+
+    @property
+    def as_number(self) -> int:
+        """The wins of a few clicks as one number, so that a memory that sums numbers sums them."""
+        return self.present + BEYOND_A_GROUP * (self.candidate + BEYOND_A_GROUP * self.ties)
 
     def __add__(self, other: Wins) -> Wins:
         return Wins(self.present + other.present, self.candidate + other.candidate, self.ties + other.ties)

@@ -23,6 +23,7 @@ from app.extensions import db
 from app.jobs.scheduled import run_scheduled
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser
+from tests.blueprints.storefront.shopper import Shopper
 from tests.domain.relevance.trials.preview_shop import shop
 from tests.factories import make_comparison, make_rule, make_site, make_user
 from tests.page_client import PageClient, Reading
@@ -131,6 +132,7 @@ def test_one_comparison_runs_at_a_time(app: Flask, someone: Merchandiser) -> Non
         ({"kind": "learning"}, "Nothing is learned"),
         ({"kind": "meaning"}, "no meanings of products"),
         ({"kind": "rule", "term": "kettle"}, "Type the search of a rule"),
+        ({"kind": "rule", "term": "kettle", "match": "nearly"}, "Type the search of a rule"),
         ({"kind": "nothing"}, "Type the search of a rule"),
     ],
 )
@@ -164,6 +166,25 @@ def test_a_paused_rule_is_compared_as_if_it_applied(app: Flask, someone: Merchan
     someone.post(PATH, FORM | {"kind": "rule", "term": "Mug"})
     (row,) = stored(app)
     assert (row.proposal["enabled"], row.proposal["boosts"], row.proposal["note"]) == (True, ["MUG-2"], "")
+
+
+@pytest.mark.parametrize("match", ["startsWith", "contains"])
+def test_a_rule_by_condition_is_chosen_by_its_search_and_by_what_searches_it_is_for(
+    app: Flask, someone: Merchandiser, indexing: SearchContext, match: str
+) -> None:
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, someone.site_id)
+        rule = {"redirect_url": None, "enabled": False, "words_version": 1}
+        make_rule(site, "mug", boosts=["MUG-1"], **rule)
+        rule_id = make_rule(site, "mug", boosts=["MUG-2"], match=match, **rule).id
+    with app.app_context(), transaction():
+        publishing.publish(indexing.clock, someone.site_id)
+    someone.get(PATH)
+    refused = someone.post(PATH, FORM | {"kind": "rule", "term": "mug", "match": match, "days": "1"}, 400)
+    assert {"value": match, "selected": ""} in refused.all("option"), "what was chosen is kept"
+    someone.post(PATH, FORM | {"kind": "rule", "term": "mug", "match": match})
+    (row,) = stored(app)
+    assert (row.proposal["id"], row.proposal["match"], row.proposal["boosts"]) == (rule_id, match, ["MUG-2"])
 
 
 @pytest.mark.parametrize(
@@ -266,6 +287,37 @@ def test_json_is_refused_with_every_problem(
     assert answer.status_code == 400
     assert [problem["pointer"] for problem in answer.json["errors"]] == pointers
     assert stored(app) == []
+
+
+@pytest.mark.parametrize(
+    ("candidate", "pointer"),
+    [
+        ({"boosts": ["GONE"]}, "#/candidate/boosts/0"),
+        ({"boostGroups": [{"levels": ["gone"]}]}, "#/candidate/boostGroups/0/levels/0"),
+        ({"boostGroups": [{"newDays": 999_999}]}, "#/boostGroups/0/newDays"),
+    ],
+)
+def test_a_rule_that_could_not_be_saved_is_no_candidate(
+    app: Flask, someone: Merchandiser, candidate: dict[str, Any], pointer: str
+) -> None:
+    someone.get(PATH)
+    body = {"candidate": {"kind": "rule", "term": "mug", **candidate}, "share": 100, "days": 30}
+    answer = send(someone, PATH, body)
+    assert answer.status_code == 400
+    assert [problem["pointer"] for problem in answer.json["errors"]] == [pointer]
+    assert stored(app) == []
+
+
+def test_a_candidate_that_was_stored_unchecked_fails_neither_searches_nor_the_page(
+    app: Flask, someone: Merchandiser, indexing: SearchContext
+) -> None:
+    proposal = {"kind": "rule", "term": "mug", "boostGroups": [{"newDays": 999_999, "priceFrom": -1}]}
+    day = indexing.clock.now().date()
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, someone.site_id)
+        make_comparison(site, proposal=proposal, baseline={}, last_day=day)
+    assert Shopper(app, "localhost").get("/search?q=mug").status_code == 200
+    assert "With the rule for “mug”" in text_of(someone.get(PATH))
 
 
 def test_the_comparison_of_another_site_is_neither_shown_nor_stopped(app: Flask, someone: Merchandiser) -> None:

@@ -139,31 +139,35 @@ def test_an_address_of_a_comparison_that_is_over_shows_the_present_order(
 
 def test_the_first_click_of_a_search_counts_once_for_its_side(app: Flask, site_id: int, compare: Compare) -> None:
     comparison_id = compare()
-    for number in range(12):
+    for number in range(16):
         shopper = from_network(app, number)
         open_first(shopper, place=1)
         open_first(shopper, place=2)
     present, candidate, ties = counted(app, comparison_id)
-    assert present + candidate + ties == 12
+    assert present + candidate + ties == 15, "groups of five, the last with the first click of the next one"
     assert present > 0 and candidate > 0
 
 
 def test_a_click_on_a_product_of_neither_side_decides_nothing(app: Flask, site_id: int, compare: Compare) -> None:
     comparison_id = compare()
-    shopper = from_network(app, 1)
-    page = shopper.get("/search?q=tent")
-    found = re.search(r'href="(/search\?q=tent&amp;_by=both-\d+-\d+&amp;p=2)"', page.text)
-    assert found is not None
-    second = shopper.get(found[1].replace("&amp;", "&"))
-    shopper.get(products_on(second)[0], Referer=f"{HOST}/search?q=tent&p=2")
-    assert counted(app, comparison_id) == (0, 0, 1)
+    for number in range(6):
+        shopper = from_network(app, number)
+        page = shopper.get("/search?q=tent")
+        found = re.search(r'href="(/search\?q=tent&amp;_by=both-\d+-\d+&amp;p=2)"', page.text)
+        assert found is not None
+        second = shopper.get(found[1].replace("&amp;", "&"))
+        shopper.get(products_on(second)[0], Referer=f"{HOST}/search?q=tent&p=2")
+    assert counted(app, comparison_id) == (0, 0, 5)
 
 
 def test_a_network_counts_once_a_day_for_a_search(app: Flask, site_id: int, compare: Compare) -> None:
     comparison_id = compare()
     for _ in range(8):
         open_first(from_network(app, 1))
-    assert sum(counted(app, comparison_id)) == 1
+    assert sum(counted(app, comparison_id)) == 0
+    for number in range(2, 7):
+        open_first(from_network(app, number))
+    assert sum(counted(app, comparison_id)) == 5
 
 
 def test_an_old_cookie_that_is_sent_again_adds_nothing(app: Flask, site_id: int, compare: Compare) -> None:
@@ -244,9 +248,21 @@ def test_nothing_is_stored_but_daily_counts_of_each_side(app: Flask, site_id: in
     assert not any(isinstance(column.type, String | JSON) for column in columns)
 
 
-def test_the_line_of_a_click_names_no_search(app: Flask, site_id: int, compare: Compare) -> None:
+def test_what_four_shoppers_chose_is_stored_nowhere(app: Flask, site_id: int, compare: Compare) -> None:
     comparison_id = compare()
-    open_first(from_network(app, 1))
+    for number in range(4):
+        open_first(from_network(app, number))
+    with app.app_context(), ports.counting().batches() as waiting:
+        kinds = {event.kind for batch in waiting for event in batch.events}
+    assert "clicked" in kinds and "compared" not in kinds
+    assert counted(app, comparison_id) == (0, 0, 0)
+
+
+def test_the_line_of_a_group_names_no_search_and_no_side(app: Flask, site_id: int, compare: Compare) -> None:
+    comparison_id = compare()
+    for number in range(6):
+        open_first(from_network(app, number))
     with app.app_context(), ports.counting().batches() as waiting:
         (event,) = [event for batch in waiting for event in batch.events if event.kind == "compared"]
     assert (event.word, event.product_id, event.comparison_id) == ("", None, comparison_id)
+    assert (event.side, event.visits) == (None, 5)

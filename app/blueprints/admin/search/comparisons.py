@@ -22,6 +22,7 @@ from app.domain.relevance import ranking_comparisons as comparisons
 from app.domain.relevance.proposals import Proposal, RuleProposal, as_json, read_proposal
 from app.domain.search.ranking_settings import RANKING, ranking_of
 from app.domain.search.serving.plan import LearningMode
+from app.domain.search.serving.term_index import Match
 from app.domain.search.settings import stored_settings
 from app.domain.search_statistics import verdicts
 from app.domain.shared.problems import Conflict, Invalid
@@ -35,6 +36,13 @@ from app.web.permissions import Permission, requires
 
 LONGEST_TERM = 200
 USUAL_SHARE = 50
+UNKNOWN_RULE = "Type the search of a rule that is saved, and choose which searches the rule is for."
+MATCHES = (
+    (Match.EXACT.value, "Exactly this"),
+    (Match.STARTS_WITH.value, "All that start with this"),
+    (Match.CONTAINS.value, "All that contain this"),
+    (Match.ANY.value, "All that name its levels"),
+)
 NO_ERRORS = FieldErrors()
 START = Record(candidate=Anything(required=True), share=Whole(required=True), days=Whole(required=True))
 Answer = str | AnyResponse | tuple[str | AnyResponse, int]
@@ -47,6 +55,7 @@ class StartForm:
     kind: str
     ranking: Mapping[str, str]
     term: str = ""
+    match: str = Match.EXACT.value
     share: str = str(USUAL_SHARE)
     days: str = str(candidates.DAYS)
 
@@ -60,6 +69,7 @@ class StartForm:
             sent.get("kind", ""),
             {name: sent.get(name, "") for name in RANKING.fields},
             sent.get("term", "")[:LONGEST_TERM].strip(),
+            sent.get("match", Match.EXACT.value),
             sent.get("share", ""),
             sent.get("days", ""),
         )
@@ -75,9 +85,10 @@ class StartForm:
                 return proposals.LearningProposal(not is_on)
             case "meaning":
                 return proposals.MeaningProposal(not stored_settings(site_id).by_meaning)
-        rule = rules.rule_for(site_id, self.term) if self.term else None
+        is_known = self.term and self.match in tuple(Match)
+        rule = rules.rule_for(site_id, self.term, Match(self.match)) if is_known else None
         if rule is None:
-            raise Invalid.one("unknown_rule", "Type the search of a rule that is saved.", "#/term")
+            raise Invalid.one("unknown_rule", UNKNOWN_RULE, "#/term")
         return candidates.rule_candidate(rule.value)
 
 
@@ -144,6 +155,7 @@ def _show(form: StartForm, errors: FieldErrors = NO_ERRORS) -> str:
         durations=_durations(site_id) if running is None else [],
         settings=stored,
         limits=candidates,
+        matches=MATCHES,
         verdicts=verdicts,
         endings=comparisons.ENDINGS,
         time_zone=time_zone_of(site_id),

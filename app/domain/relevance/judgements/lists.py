@@ -172,7 +172,7 @@ def choose_candidate(author: Author, list_id: int, proposal: Proposal | None) ->
 
 
 def candidate_of(row: JudgementList) -> Proposal | None:
-    return proposals.read_proposal(row.candidate) if row.candidate else None
+    return proposals.stored_proposal(row.candidate) if row.candidate else None
 
 
 def add_searches(author: Author, list_id: int, queries: Sequence[str]) -> AddedSearches:

@@ -171,7 +171,7 @@ def _compute(context: SearchContext, claim: Claim[JudgementRun]) -> None:
         figures = measure(context.engine, row.site_id, searches, served, now, lambda done: note(done, len(searches)))
         report, done = _report_of(figures), len(searches)
     else:
-        with start_trial(context.engine, claim.site_id, proposals.read_proposal(run.proposal), now) as trial:
+        with start_trial(context.engine, claim.site_id, proposals.stored_proposal(run.proposal), now) as trial:
             sides = judge_wholly(trial, row, note)
         report, done = _report_of_change(sides, dict(queries_of(row))), len(sides.before.ndcgs)
     context.commit(
@@ -200,7 +200,7 @@ def _summary(clock: Clock, row: JudgementRun) -> JudgementSummary:
     report = row.report
     return JudgementSummary(
         **WorkSummary.fields_of(row, leases.is_unanswered(JUDGEMENT, clock, row)),
-        proposal=proposals.read_proposal(row.proposal) if row.proposal else None,
+        proposal=proposals.stored_proposal(row.proposal) if row.proposal else None,
         ndcg=_interval_of(report),
         searches=len(report.get("each", ())),
         comparison=_change_of(report.get("change")),

@@ -68,6 +68,12 @@ def unpublished_sites() -> list[int]:
     return list(db.session.scalars(waiting.order_by(ServedConfiguration.site_id)))
 
 
+def live_versions() -> dict[int, int]:
+    """Return the versions that are served, by the ids of their sites."""
+    stored = select(ServedConfiguration.site_id, ServedConfiguration.live_version)
+    return {row.site_id: row.live_version for row in db.session.execute(stored)}
+
+
 def serving_state(site_id: int) -> ServedConfiguration | None:
     """Return the saved and the served version of a site; None before the first is saved."""
     return db.session.scalar(state_query(site_id))
@@ -175,9 +181,8 @@ class ServingCache:
         with self._lock:
             if self._versions is known:
                 by_site = known.by_site if known is not None else {}
-                stored = select(ServedConfiguration.site_id, ServedConfiguration.live_version)
                 try:
-                    by_site = {row.site_id: row.live_version for row in db.session.execute(stored)}
+                    by_site = live_versions()
                 except OperationalError:
                     db.session.rollback()
                 self._versions = _Versions(now, by_site)

@@ -96,18 +96,21 @@ class ProductGroup:
         )
 
     def placed(self, is_boosted: bool, now: datetime) -> PlacedGroup:
-        """Return the group as an engine evaluates it on a day."""
+        """Return the group as an engine evaluates it on a day. Numbers out of bounds are taken as the nearest ones
+        within, so that no group that was stored unchecked makes a search fail."""
         named = ((MANUFACTURER, self.manufacturers), (KIND, self.levels), *self.attributes)
         values = [ValueFilter(name, wanted) for name, wanted in named if wanted]
         values += [ValueFilter(ON_SALE, (YES,))] if self.on_sale else []
         values += [SELLING] if self.stock == "in" else []
         ranges = []
         if self.price_from is not None or self.price_to is not None:
-            ranges.append(RangeFilter(PRICE, self.price_from, self.price_to))
+            ends = (None if price is None else _within(price, LARGEST) for price in (self.price_from, self.price_to))
+            ranges.append(RangeFilter(PRICE, *ends))
         if self.new_days is not None:
             # From midnight on, so that an engine evaluates the group once a day.
             midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-            ranges.append(RangeFilter(CREATED, (midnight - timedelta(days=self.new_days)).timestamp()))
+            first = midnight - timedelta(days=_within(self.new_days, LONGEST_NEW))
+            ranges.append(RangeFilter(CREATED, first.timestamp()))
         return PlacedGroup(is_boosted, tuple(values), tuple(ranges), (SELLING,) if self.stock == "out" else ())
 
     def problems(self, pointer: str) -> Iterator[Problem]:
@@ -125,9 +128,10 @@ class ProductGroup:
             if not id or not values:
                 message = "Give an attribute and its value, such as colour=Red."
                 yield Problem("required", message, f"{pointer}/attributes/{place}")
-        yield from self._number_problems(pointer)
+        yield from self.number_problems(pointer)
 
-    def _number_problems(self, pointer: str) -> Iterator[Problem]:
+    def number_problems(self, pointer: str) -> Iterator[Problem]:
+        """Return what is wrong with the prices and the days, without which nothing can be found."""
         low, high, days = self.price_from, self.price_to, self.new_days
         for name, amount in (("priceFrom", low), ("priceTo", high)):
             if amount is not None and not 0 <= amount <= LARGEST:
@@ -137,6 +141,10 @@ class ProductGroup:
         if days is not None and not 1 <= days <= LONGEST_NEW:
             message = f"The days for which a product is new are 1 to {LONGEST_NEW:,}."
             yield Problem("invalid_number", message, f"{pointer}/newDays")
+
+
+def _within(number: int, most: int) -> int:
+    return max(0, min(number, most))
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:

@@ -86,12 +86,13 @@ class SiteChanges:
 
 
 def aggregate_wins(events: Iterable[Event]) -> dict[ComparisonDay, Wins]:
-    """Return the wins of each side, by comparison and day."""
+    """Return the wins of each side, by comparison and day, of groups that enough visits share."""
     wins: dict[ComparisonDay, Wins] = {}
     for event in events:
-        if event.kind is EventKind.COMPARED:
+        of_group = Wins.of_number(event.weight)
+        if event.kind is EventKind.COMPARED and of_group.total == event.visits >= FEWEST_VISITS:
             key = event.comparison_id, event.day
-            wins[key] = wins.get(key, Wins()) + Wins.of(event.side)
+            wins[key] = wins.get(key, Wins()) + of_group
     return wins
 
 

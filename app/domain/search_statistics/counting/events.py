@@ -14,9 +14,9 @@ from app.domain.search.ranking.interleaving import Side
 # new value stands behind all others, where older readers pass it over, and what they must not count is of a new kind,
 # which they leave to newer ones (`is_of_unknown_version`).
 COLUMNS = 9
-# The defaults of next word, product, visits and weights, and of the comparison and side that only COMPARED has, which
-# lines lack from the right as far as they have none.
-MISSING: list[Any] = ["", None, 0, 1, 0, 0, 0, None]
+# The defaults of next word, product, visits and weights, and of the comparison that only COMPARED has, which lines lack
+# from the right as far as they have none.
+MISSING: list[Any] = ["", None, 0, 1, 0, 0, 0]
 # Earlier releases wrote these kinds for single visits, which are not stored any more.
 RETIRED_KINDS = ("rephrased", "opened", "bought")
 E = TypeVar("E")
@@ -61,7 +61,8 @@ class Event:
     which the search showed it. `visits` is how many visits the event stands for, and `weight` is the sum of theirs;
     `all_visits` and `all_weight` are those of the week so far, so that nothing is lost for good with an event before.
     The first click on what an interleaved search showed is of the comparison `comparison_id`, and of the `side` that
-    placed the product, None for neither."""
+    placed the product, None for neither. What is stored of it has no side: it stands for the `visits` of a group, and
+    `weight` is the number of their wins."""
 
     kind: EventKind
     site_id: int
@@ -92,7 +93,7 @@ def as_json(event: Event) -> list[Any]:
         return head
     visits = [event.weight, event.visits, event.all_visits, event.all_weight]
     shared = [*head, event.next_word, event.product_id, *visits]
-    return shared if event.kind.is_shared else [*shared, event.comparison_id, event.side]
+    return shared if event.kind.is_shared else [*shared, event.comparison_id]
 
 
 def is_of_unknown_version(value: Any) -> bool:
@@ -106,7 +107,7 @@ def from_json(value: Any) -> Event | None:
     """Return the event of a line; None for anything else, such as the beginning of a line that a full disk cut off."""
     try:
         kind, site_id, word, day, _time, found, followed, ruled, last, *more = value
-        next_word, product_id, *numbers, comparison_id, side = (more + MISSING[len(more) :])[: len(MISSING)]
+        next_word, product_id, *numbers, comparison_id = (more + MISSING[len(more) :])[: len(MISSING)]
         weight, visits, all_visits, all_weight = map(int, numbers)
         is_search, is_compared = kind == EventKind.SEARCHED, kind == EventKind.COMPARED
         event = Event(
@@ -126,7 +127,6 @@ def from_json(value: Any) -> Event | None:
             all_weight,
             is_search and bool(last),
             int(comparison_id) if is_compared else 0,
-            Side(side) if is_compared and side is not None else None,
         )
     except (TypeError, ValueError, OverflowError):
         return None

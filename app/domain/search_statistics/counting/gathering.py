@@ -1,11 +1,12 @@
 """What of a search may be stored. Queries are normalised, and those that must not be stored are dropped; what a shopper
 does counts once, and what too few visits share is not stored. Pure.
 
-A network counts once a day for a search and what it leads to; a click that decides between two rankings loses its words
-then. How often a product was opened or bought from a search, and how often one search was rephrased as another, is
-gathered in memory for a week: only when FEWEST_VISITS different visits share it does an event pass that stands for all
-of them, and from then on each further one passes. What is gathered below that is forgotten with its week. The memory is
-never written to a disk (contracts: what is stored about searches).
+A network counts once a day for a search and what it leads to. A click that decides between two rankings loses its words
+and is gathered in memory into a group of FEWEST_VISITS of its comparison and day, whose wins pass together. How often a
+product was opened or bought from a search, and how often one search was rephrased as another, is gathered in memory for
+a week: only when FEWEST_VISITS different visits share it does an event pass that stands for all of them, and from then
+on each further one passes. What is gathered below that is forgotten with its week. The memory is never written to a
+disk (contracts: what is stored about searches).
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from app.domain.search import text
 from app.domain.search.serving.rules import normalized_term
 from app.domain.search.text import SINGULARS
 from app.domain.search_statistics.counting.events import Event, EventKind
+from app.domain.search_statistics.verdicts import Wins
 from app.domain.shared.card_numbers import LONGEST_CARD, UNSEEN, hides_card, plain_digits
-from app.domain.shared.memory import WEEK, SharedMemory, Span, week_of
+from app.domain.shared.memory import WEEK, RunningCount, SharedMemory, Span, week_of
 from app.domain.shared.text import UNPRINTABLE, fold
 
 LONGEST_WORD = 100
@@ -131,7 +133,9 @@ def gather(memory: SharedMemory, now: datetime, event: Event, network: str | Non
         return event
     if not _is_first_of_network(memory, now, event, network, MOST_A_DAY[event.kind]):
         return None
-    return _count_for_week(memory, now, event) if event.kind.is_shared else replace(event, word="")
+    if event.kind is EventKind.COMPARED:
+        return _whole_group(memory, now, event, network)
+    return _count_for_week(memory, now, event)
 
 
 def _is_first_of_network(memory: SharedMemory, now: datetime, event: Event, network: str | None, most: int) -> bool:
@@ -155,6 +159,26 @@ def _count_for_week(memory: SharedMemory, now: datetime, event: Event) -> Event 
     if counted.count == FEWEST_VISITS:
         event = replace(event, visits=counted.count, weight=counted.weight)
     return replace(event, day=week, all_visits=counted.count, all_weight=counted.weight)
+
+
+def _whole_group(memory: SharedMemory, now: datetime, event: Event, network: str | None) -> Event | None:
+    """Put a click of a comparison into a group of its day, and return the group before, once that is whole, with the
+    first click of the next one: so no group passes beside a click of its own. A network is in a group once, since its
+    first clicks of a day are in other groups than its second ones. What is left of a day is dropped, whoever won."""
+    span, of_day = Span(event.day), f"groups\0{event.site_id}\0{event.comparison_id}"
+    turn = RunningCount(1) if network is None else memory.add(span, f"{of_day}\0{network}", now)
+    place = memory.add(span, f"{of_day}\0\0{turn.count}", now) if turn is not None else None
+    if turn is None or place is None:
+        return None
+    group, members = divmod(place.count - 1, FEWEST_VISITS)
+    groups = f"{of_day}\0\0{turn.count}"
+    memory.add(span, f"{groups}\0{group}", now, Wins.of(event.side).as_number)
+    if members or not group:
+        return None
+    before = memory.add(span, f"{groups}\0{group - 1}", now)
+    if before is None or before.count != FEWEST_VISITS + 1:  # The reading counts as well. A click is missing.
+        return None
+    return replace(event, word="", side=None, visits=FEWEST_VISITS, weight=before.weight)
 
 
 def _subject(event: Event) -> str:

@@ -21,6 +21,7 @@ from app.domain.relevance.proposals import (
     preview_moment,
     read_proposal,
     searches_of,
+    stored_proposal,
 )
 from app.domain.search.serving.plan import Served
 from app.domain.search.serving.rule_set import RuleSet
@@ -99,6 +100,8 @@ def test_whatever_is_sent_is_a_proposal_or_refused_in_words(sent: object, kind: 
         ({"kind": "synonym", "synonyms": ["x"] * 21}, "at most 20"),
         ({"kind": "rule", "term": "  "}, "Write the search"),
         ({"kind": "rule", "term": "mug", "startsAt": "tomorrow"}, "must be a time"),
+        ({"kind": "rule", "term": "mug", "boostGroups": [{"newDays": 999_999}]}, "are 1 to 3,650"),
+        ({"kind": "rule", "term": "mug", "buryGroups": [{"priceTo": -1}]}, "A price is at least 0"),
         ({"kind": "terms", "terms": ["mug"]}, "Choose the product"),
         ({"kind": "terms", "productId": 5, "terms": ["a,b"]}, "contains a comma"),
         ({"kind": "terms", "productId": 5, "terms": [], "add": True}, "Write the search term"),
@@ -107,6 +110,14 @@ def test_whatever_is_sent_is_a_proposal_or_refused_in_words(sent: object, kind: 
 def test_what_cannot_be_tried_is_said(sent: dict[str, object], said: str) -> None:
     with pytest.raises(Invalid, match=said):
         read_proposal(sent)
+
+
+def test_a_number_of_a_group_is_refused_in_its_place_and_read_where_it_is_stored() -> None:
+    sent = {"kind": "rule", "term": "mug", "buryGroups": [{"onSale": True}, {"newDays": 999_999}]}
+    with pytest.raises(Invalid) as raised:
+        read_proposal(sent)
+    assert [problem.pointer for problem in raised.value.problems] == ["#/buryGroups/1/newDays"]
+    assert stored_proposal(sent).rule.bury_groups[1].new_days == 999_999
 
 
 def test_ids_may_be_text_as_in_the_json_of_the_admin() -> None:

@@ -16,6 +16,7 @@ from app.domain.search.serving.product_groups import GroupNames, ProductGroup, d
 from app.domain.search.serving.rule_set import RuleSet
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 from app.domain.search.serving.term_index import Match
+from app.domain.shared.money import LARGEST
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 TENTS = {"levels": ("tents",), "level_names": ("Tents", "Dome tents")}
@@ -157,6 +158,15 @@ def test_a_group_becomes_filters_that_an_engine_knows() -> None:
         (ValueFilter("inStock", ("true",)),),
     )
     assert ProductGroup(stock="in").placed(False, NOW) == PlacedGroup(False, (ValueFilter("inStock", ("true",)),))
+
+
+def test_a_group_whose_numbers_were_stored_unchecked_is_placed_within_the_bounds() -> None:
+    group = ProductGroup(price_from=-5, price_to=10**30, new_days=999_999)
+    earliest = NOW.replace(hour=0) - timedelta(days=3_650)
+    assert group.placed(True, NOW).ranges == (
+        RangeFilter("price", 0, LARGEST),
+        RangeFilter("createdAt", earliest.timestamp()),
+    )
 
 
 VALUES = st.lists(st.sampled_from(("Red", "a=b & c; d", "“ü”", " x", "%41+")), max_size=2, unique=True).map(tuple)

@@ -4,8 +4,10 @@ clicks."""
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from itertools import count
 
 import pytest
 from hypothesis import given
@@ -29,7 +31,7 @@ from app.domain.search_statistics.counting.events import COLUMNS, Event, EventKi
 from app.domain.search_statistics.counting.gathering import gather
 from app.domain.search_statistics.models import RankingComparison, SearchDay
 from app.domain.search_statistics.verdicts import Wins
-from app.domain.shared.memory import MachineMemory
+from app.domain.shared.memory import MachineMemory, RunningCount, Span
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
@@ -122,31 +124,100 @@ def test_twelve_interleaved_searches_of_the_largest_pages_fit_into_the_cookie() 
     assert from_text(to_text(journey)).searches[-1].sides == (Side.CANDIDATE,) * 24
 
 
-@pytest.mark.parametrize("side", [None, *Side])
-def test_an_event_comes_back_from_its_line(side: Side | None) -> None:
-    event = Event(EventKind.COMPARED, 7, "", DAY, comparison_id=5, side=side)
+COMPARED = Event(EventKind.COMPARED, 7, "tent", DAY, comparison_id=5)
+FIVE = [Side.CANDIDATE, Side.PRESENT, None, Side.CANDIDATE, Side.CANDIDATE]
+
+
+def group_of(wins: Wins) -> Event:
+    """The group of clicks that passes for these wins."""
+    return replace(COMPARED, word="", visits=wins.total, weight=wins.as_number)
+
+
+class Shoppers:
+    """Those who decide in a shop, with its memory."""
+
+    def __init__(self) -> None:
+        self.memory = MachineMemory()
+
+    def choose(self, sides: Iterable[Side | None], networks: Iterable[str | None], **more: object) -> list[Event]:
+        """What passes when one of each network chose a side."""
+        clicks = zip(sides, networks, strict=False)
+        passed = (gather(self.memory, BEGAN, replace(COMPARED, side=side, **more), network) for side, network in clicks)
+        return [event for event in passed if event is not None]
+
+
+def networks(first: int = 0) -> Iterator[str]:
+    return (f"network {number}" for number in count(first))
+
+
+def test_an_event_comes_back_from_its_line() -> None:
+    event = group_of(Wins(1, 3, 1))
     line = json.loads(json.dumps(as_json(event)))
     assert from_json(line) == event and len(line) > COLUMNS
     assert from_json([*line[:-1], "both"]) is None
 
 
-def test_a_network_counts_once_a_day_for_a_search_and_for_twenty_searches_in_all() -> None:
-    memory = MachineMemory()
-    event = Event(EventKind.COMPARED, 7, "tent", DAY, comparison_id=5, side=Side.PRESENT)
-    here, there = "198.51.100.1", "198.51.100.2"
-    assert gather(memory, BEGAN, event, here) == replace(event, word=""), "the words are not stored"
-    assert gather(memory, BEGAN, event, here) is None
-    assert gather(memory, BEGAN, event, there) is not None
-    others = [replace(event, word=f"tent {number}") for number in range(40)]
-    assert sum(gather(memory, BEGAN, other, here) is not None for other in others) == 18
+def test_the_wins_of_five_networks_pass_together_and_beside_the_click_of_a_sixth() -> None:
+    shoppers = Shoppers()
+    assert shoppers.choose(FIVE, networks()) == []
+    assert shoppers.choose([Side.PRESENT], ["a sixth"]) == [group_of(Wins(1, 3, 1))]
+    assert shoppers.choose([Side.PRESENT] * 4, networks(10)) == []
+    assert shoppers.choose([None], ["an eleventh"]) == [group_of(Wins(5, 0, 0))]
 
 
-def test_clicks_of_comparisons_are_summed_by_day_and_are_no_counts_of_words() -> None:
+def test_clicks_of_shoppers_whose_networks_are_hidden_pass_in_groups_too() -> None:
+    assert Shoppers().choose([*FIVE, *FIVE, None], [None] * 11) == [group_of(Wins(1, 3, 1))] * 2
+
+
+def test_a_network_is_in_a_group_once_however_often_it_searches() -> None:
+    shoppers = Shoppers()
+    for number in range(10):
+        assert shoppers.choose([Side.PRESENT], ["one"], word=f"tent {number}") == []
+    assert shoppers.choose([Side.CANDIDATE] * 4, networks()) == []
+    assert shoppers.choose([None], ["another"]) == [group_of(Wins(1, 4, 0))]
+
+
+def test_a_network_counts_once_a_day_for_a_search() -> None:
+    shoppers = Shoppers()
+    shoppers.choose([Side.PRESENT] * 9, ["one"] * 9)
+    assert shoppers.choose([Side.CANDIDATE] * 5, networks()) == [group_of(Wins(1, 4, 0))]
+
+
+def test_comparisons_days_and_sites_are_gathered_apart() -> None:
+    shoppers = Shoppers()
+    for more in ({}, {"comparison_id": 6}, {"day": DAY - timedelta(days=1)}, {"site_id": 8}):
+        assert shoppers.choose(FIVE, networks(), **more) == []
+
+
+def test_a_group_of_which_a_click_is_missing_is_dropped_and_the_next_one_is_not() -> None:
+    class Forgetful(MachineMemory):
+        """Loses what the third click adds to its group."""
+
+        def add(self, span: Span, key: str, now: datetime, weight: int = 0) -> RunningCount | None:
+            return None if weight == Wins(0, 0, 1).as_number else super().add(span, key, now, weight)
+
+    shoppers = Shoppers()
+    shoppers.memory = Forgetful()
+    whole = [Side.PRESENT] * 5
+    assert shoppers.choose([*FIVE, *whole, Side.PRESENT], networks()) == [group_of(Wins(5, 0, 0))]
+
+
+@given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
+def test_wins_come_back_from_their_number(present: int, candidate: int, ties: int) -> None:
+    wins = Wins(present, candidate, ties)
+    assert Wins.of_number(wins.as_number) == wins
+
+
+def test_groups_of_comparisons_are_summed_by_day_and_are_no_counts_of_words() -> None:
     clicked = Event(EventKind.CLICKED, 7, "tent", DAY)
-    sides = [Side.PRESENT, Side.CANDIDATE, Side.CANDIDATE, None]
-    events = [Event(EventKind.COMPARED, 7, "", DAY, comparison_id=5, side=side) for side in sides]
-    assert aggregate_wins([clicked, *events]) == {(5, DAY): Wins(1, 2, 1)}
-    assert [change.word for change in aggregate([clicked, *events])] == ["tent"]
+    groups = [group_of(Wins(1, 3, 1)), group_of(Wins(4, 1, 0))]
+    assert aggregate_wins([clicked, *groups]) == {(5, DAY): Wins(5, 4, 1)}
+    assert [change.word for change in aggregate([clicked, *groups])] == ["tent"]
+
+
+@pytest.mark.parametrize("event", [COMPARED, group_of(Wins(0, 1, 0)), replace(group_of(Wins(5, 0, 0)), visits=6)])
+def test_a_line_that_is_no_whole_group_counts_for_no_side(event: Event) -> None:
+    assert aggregate_wins([event]) == {}
 
 
 def start(site_id: int, clicked: int = 10, **more: object) -> int:
