@@ -182,7 +182,7 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
         "Learn from what shoppers opened and bought for each search.",
     ),
     "end-comparisons": ScheduledJob(
-        "*/15 * * * *",
+        "10 * * * *",
         relevance.end_comparisons,
         "End comparisons of rankings that have a verdict or are over.",
     ),
