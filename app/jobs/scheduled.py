@@ -182,7 +182,7 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
         "Learn from what shoppers opened and bought for each search.",
     ),
     "end-comparisons": ScheduledJob(
-        "10 * * * *",
+        "*/5 * * * *",
         relevance.end_comparisons,
         "End comparisons of rankings that have a verdict or are over.",
     ),

@@ -35,7 +35,8 @@ def _nothing(_now: datetime) -> None: ...
 class Retention:
     """A kind of record that is kept only for a time. `is_old` returns the condition of the records that may be removed
     at a time, `dated` is the column that orders them; `among` limits the records that count at all. `emptied`: the
-    record stays, and its columns get these values. `prepare` runs before."""
+    record stays, and its columns get these values. `prepare` runs before. Of `bookkeeping`, which nobody would miss,
+    all may go at once."""
 
     name: str
     model: type[Any]
@@ -44,6 +45,7 @@ class Retention:
     among: ColumnElement[bool] = EVERYTHING
     emptied: Mapping[str, Any] | None = None
     prepare: Callable[[datetime], None] = _nothing
+    bookkeeping: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def _purge(clock: Clock, retention: Retention, is_confirmed: bool) -> Purged:
     now = clock.now()
     retention.prepare(now)
     kept, old = _count(retention, EVERYTHING), _count(retention, retention.is_old(now))
-    most = old if is_confirmed else most_at_once(kept)
+    most = old if is_confirmed or retention.bookkeeping else most_at_once(kept)
     removed = _remove(retention, now, most if old > most else None) if old else 0
     is_overdue = removed < old and _count(retention, retention.is_old(now - OVERDUE)) > 0
     purged = Purged(retention.name, kept, old, removed, is_overdue)

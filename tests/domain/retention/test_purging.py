@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -136,3 +137,10 @@ def test_of_many_pictures_that_nothing_names_the_oldest_quarter_goes(clock: Stop
     assert purged_pictures.is_overdue and max(files.at, key=lambda file: -files.at[file]) == "74.webp"
     assert not product_images.discard_unused(clock, files, site_id, is_confirmed=True).is_overdue  # type: ignore[arg-type]
     assert set(files.at) == {"0.webp", "1.webp"}
+
+
+@pytest.mark.usefixtures("hundred_attempts")
+def test_all_of_what_nobody_would_miss_goes_at_once(clock: StoppedClock) -> None:
+    clock.move(days=60)
+    assert purged(clock, replace(ATTEMPTS, bookkeeping=True)) == 100
+    assert left() == 0 and blocked() == []

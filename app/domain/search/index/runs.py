@@ -257,6 +257,12 @@ RETENTIONS = (
         dated=ReconcileReport.at,
         is_old=lambda now: ReconcileReport.at < now - KEEP_REPORTS,
     ),
-    Retention("slots of jobs", JobSlot, dated=JobSlot.slot, is_old=lambda now: JobSlot.slot < now - KEEP_SLOTS),
+    Retention(
+        "slots of jobs",
+        JobSlot,
+        dated=JobSlot.slot,
+        is_old=lambda now: JobSlot.slot < now - KEEP_SLOTS,
+        bookkeeping=True,
+    ),
     leases.retention(REBUILD, "rebuilds", _is_followed()),
 )
