@@ -14,6 +14,7 @@ from app.extensions import db
 
 ROWS = 3
 CHOICES = re.compile(r"(\w+) in \(([^)]*)\)")
+RANGE = re.compile(r"(\w+) between (\d+) and (\d+)")
 TEXT = 'Zoë’s “tea” 茶 😀 \\N \\ \t\n %s {"a": 1}'
 JSON_VALUE = {"z": 1, "a": [1.5, True, None, "é\u2028😀"], "": {}, "1000": 1e3, "big": 2**60, "small": 1e-7}
 
@@ -36,14 +37,25 @@ def _value(table: Table, column: Column[Any], number: int) -> Any:
         return None
     if any(key.column.table is table for key in column.foreign_keys):
         return None  # A tree, which a test makes for itself.
-    choices = _choices(table).get(column.name)
+    choices, ranges = _choices(table).get(column.name), _ranges(table)
+    if column.name in ranges:
+        return ranges[column.name][number % len(ranges[column.name])]
     return choices[0] if choices else _of_type(column, number)
 
 
 def _choices(table: Table) -> dict[str, list[str]]:
     """Return the values that the constraints of a table allow, the last one first: work that is over."""
-    checks = [str(check.sqltext) for check in table.constraints if isinstance(check, CheckConstraint)]
-    return {name: re.findall(r"'(\w+)'", values)[::-1] for check in checks for name, values in CHOICES.findall(check)}
+    found = CHOICES.findall(_checks(table))
+    return {name: re.findall(r"'(\w+)'", values)[::-1] for name, values in found}
+
+
+def _ranges(table: Table) -> dict[str, range]:
+    """Return the numbers that the constraints of a table allow."""
+    return {name: range(int(low), int(high) + 1) for name, low, high in RANGE.findall(_checks(table))}
+
+
+def _checks(table: Table) -> str:
+    return "\n".join(str(check.sqltext) for check in table.constraints if isinstance(check, CheckConstraint))
 
 
 def _of_type(column: Column[Any], number: int) -> Any:
