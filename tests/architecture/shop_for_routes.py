@@ -191,6 +191,13 @@ def bearer_of(app: Flask, principal: Principal) -> dict[str, str]:
     return {"Authorization": f"Bearer {answer.json['token']}"}
 
 
+def kept_node(tree: Tree) -> Node:
+    node = Node(site_id=tree.site_id, tree_id=tree.id, name="All", slug="all", path="all", updated_at=WHEN)
+    db.session.add(node)
+    db.session.flush()
+    return node
+
+
 def _records(site: Site) -> dict[str, str]:
     product = make_product(site)
     location = make_location(site)
@@ -201,9 +208,7 @@ def _records(site: Site) -> dict[str, str]:
     tree = Tree(site_id=site.id, name="Shop", primary=True, updated_at=WHEN)
     db.session.add_all([image, tree])
     db.session.flush()
-    node = Node(site_id=site.id, tree_id=tree.id, name="All", slug="all", path="all", updated_at=WHEN)
-    db.session.add(node)
-    db.session.flush()
+    node = kept_node(tree)
     judgements = make_judgement_list(site)
     return {
         "site_id": str(site.id),

@@ -219,10 +219,7 @@ def search_listing(
     meaning, request = decide(engine, request, mode, reader)
     applied = applied_meaning(meaning, mode)
     filters = _search_filters(shop, applied)
-    content = NO_CONTENT
-    if shop.settings["search-content-enabled"] and request.words:
-        # The first page alone shows it, but on every page it decides which spelling is searched.
-        content = content_hits(engine, shop.site_id, request.words)
+    content = _content_of(engine, shop, request.words)
     page_size = page_size_of(shop, request)
     search = replace(
         search_request(request, page_size, filters),
@@ -243,6 +240,13 @@ def search_listing(
     listing = replace(listing, draft=contest.key if contest is not None and found.sides is not None else None)
     beside = content.beside(found.result, request.words) if request.page == 1 else NO_CONTENT
     return SearchPage(listing, beside, planned, offers, found.sides)
+
+
+def _content_of(engine: SearchEngine, shop: Shop, words: str) -> ContentHits:
+    """Return the pages and collections that words find, where the site searches them. The first page of results alone
+    shows them, but on every page they decide which spelling is searched."""
+    is_wanted = words and shop.settings["search-content-enabled"]
+    return content_hits(engine, shop.site_id, words) if is_wanted else NO_CONTENT
 
 
 def _find(
