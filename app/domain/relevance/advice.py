@@ -200,7 +200,9 @@ def _about_words(explanation: SearchExplanation) -> Iterator[Advice]:
         return
     if not explanation.full:
         searched = query_words(explanation.corrected) if explanation.corrected else explanation.tokens
-        unknown = tuple(word for word in explanation.unknown if word in searched)  # Without corrected spellings.
+        # Without corrected spellings, and without words that are understood otherwise, such as the number of a price.
+        left = query_words(explanation.meaning.searched) if explanation.meaning else searched
+        unknown = tuple(word for word in explanation.unknown if word in searched and word in left)
         for word in as_typed(explanation.words, unknown)[:MOST_WORDS]:
             message = f"No product has the word “{word}”. A synonym can lead it to words that products have."
             yield Advice("unknown_word", message, Act.ADD_SYNONYM, words=word)

@@ -85,6 +85,12 @@ def test_a_search_is_explained_with_why_words_stayed_words(mia: PageClient):
     assert {"words": "99 kg", "reason": "No number of Tents fits it."} in left
 
 
+def test_the_number_of_a_price_is_no_word_that_products_lack(mia: PageClient):
+    answer = mia.client.get(TEST, query_string={"q": "qqzz tents under £40"}, base_url=mia.base, headers=JSON)
+    unknown = [one["message"] for one in answer.json["advice"] if one["code"] == "unknown_word"]
+    assert len(unknown) == 1 and "“qqzz”" in unknown[0]
+
+
 def test_the_page_says_it_in_words(mia: PageClient):
     page = mia.client.get(TEST, query_string={"q": "tents under £40"}, base_url=mia.base).text
     assert "“under £40” is Price: up to £40.00" in html.unescape(page)
