@@ -138,7 +138,7 @@ def _fill(shop: Flask) -> None:
         db.session.add(SearchWindow(site_id=site.id, until=now.date()))
         for place, words in enumerate(dict.fromkeys(query.casefold() for query in queries())):
             counts = {"searches": 9 + 2000 // (place + 1), "last_result_count": 9}
-            db.session.add(SearchWordWindow(site_id=site.id, days=DAYS, word=words, **counts))
+            db.session.add(SearchWordWindow(site_id=site.id, days=DAYS, word=words, last_day=now.date(), **counts))
             counts["networks"] = counts["searches"]
             db.session.add_all(
                 SearchWordDay(site_id=site.id, day=now.date() - timedelta(days=ago), word=words, **counts)
