@@ -103,7 +103,7 @@ class Meaning:
 
         def found() -> tuple[Docs, Docs]:
             docs = np.arange(self.view.size) if in_scope is None else in_scope
-            nearest, cosines = self._nearest(docs, NEAREST_OF_ALL, COMPARED_OF_ALL)
+            nearest, cosines = self._nearest(docs, NEAREST_OF_ALL, COMPARED_OF_ALL, least)
             near = cosines >= least
             return docs[nearest[near]], _ranks(cosines[near])
 
@@ -111,12 +111,15 @@ class Meaning:
         key = "nearest", self.model.name, self.text, least, scope
         return self.view.recent(key, found, lambda parts: parts[0].nbytes + parts[1].nbytes)
 
-    def _nearest(self, docs: Docs, most: int, compared: int) -> tuple[Docs, Scores]:
+    def _nearest(self, docs: Docs, most: int, compared: int, least: float = 0) -> tuple[Docs, Scores]:
         """Return (the places among `docs` of the nearest, rising, their cosines); of more than `compared` those whose
-        signs differ least are compared."""
+        signs differ least are compared. Those with a smaller cosine than `least` may be left out."""
         if len(docs) <= compared:
             return _nearest_places(self.cosines(docs), most)
-        likely = least_differing(self._differing()[docs], compared)
+        differing = self._differing()[docs]
+        likely = np.flatnonzero(differing <= most_differing(least, self.model.dimensions))
+        if len(likely) > compared:
+            likely = least_differing(differing, compared)
         nearest, cosines = _nearest_places(self.cosines(docs[likely]), most)
         return likely[nearest], cosines
 
