@@ -23,7 +23,7 @@ _ALONE = """
     animal author busy cloth coat converse digit engine experiment important importance integral international local
     locale organ organic origin paste polar popular positive powerful product project several silicon suite terminal
     unite united universe university
-    activity bearing dressing housing lining living seasoning shipping stocking
+    activity bearing dressing gaming housing lining living seasoning shipping stocking
     marvell premiere
 """
 _WITHOUT_FORMS = LINKING_WORDS.union(_ALONE.split())

@@ -12,7 +12,7 @@ from app.domain.search.text import code, parts, words
 
 # The version of the analysis. Raise it with every change, here, in app/domain/search/text.py or in word_forms.py beside
 # it, of the words that a text gives and of their roots: indexes of another version are rebuilt.
-ANALYSIS = 3
+ANALYSIS = 4
 
 Word = TypeVar("Word")
 # By field, how much each document that has a word there counts: a name says more about what the shop sells than a
