@@ -99,7 +99,8 @@ class SpellingContract:
     def test_two_words_written_as_one_are_parted_only_where_they_go_together(self, engine: SearchEngine) -> None:
         racks = [shoe(number, "Wall mounted rack") for number in range(1, 10)]
         chargers = [shoe(number, "Fast charger") for number in range(10, 20)]
-        rebuild(engine, [*racks, *chargers, shoe(20, "Fast drying rack")])
+        stands = [shoe(20 + number, "Fast drying rack") for number in range(4)]
+        rebuild(engine, [*racks, *chargers, *stands])
         together, apart = searched(engine, "wallrack"), searched(engine, "fastrack")
         assert (together.suggestion, together.corrected, together.total) == ("wall rack", True, 9)
         assert (apart.suggestion, apart.corrected, apart.total) == ("fast rack", False, 0)

@@ -25,7 +25,7 @@ SHORTEST_CERTAIN = 4
 SHORTEST_CERTAIN_NAME = 5
 SHORTEST_CERTAIN_NEAR = 9
 # Of the documents with the rarer of two words written as one, how many have both where that is what was meant.
-TOGETHER = 0.25
+TOGETHER = 0.5
 SHORTEST_PART = 3  # Of a word that is two.
 LONG_WORD = 7
 SHARED_BEGINNING = 5
