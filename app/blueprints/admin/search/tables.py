@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from flask import Response, flash, make_response, redirect, render_template, request, url_for
+from flask import url_for
 from flask_login import current_user
-from werkzeug.wrappers import Response as AnyResponse
+from werkzeug.wrappers import Response
 
-from app.blueprints.admin import spreadsheet
+from app.blueprints.admin import csv_import, spreadsheet
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.callers import current_author
 from app.domain.catalogue import terms
 from app.domain.relevance import rule_import, rules, synonym_import, synonyms
@@ -21,11 +21,7 @@ from app.domain.relevance.rule_definition import MOST_RULES
 from app.domain.relevance.synonym_definition import MOST_GROUPS
 from app.domain.shared.author import Author
 from app.domain.shared.csv_tables import ImportReport
-from app.domain.shared.problems import Conflict, Invalid
-from app.transaction import transaction
 from app.web.permissions import Permission, requires
-
-NO_ERRORS = FieldErrors()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,63 +91,41 @@ ADDRESS = f"/search/<any({', '.join(TABLES)}):words_table>"
 @bp.get(f"{ADDRESS}/export.csv")
 @requires(Permission.MANAGE_SEARCH)
 def search_table_export(words_table: str) -> Response:
-    rows = TABLES[words_table].rows(current_user.site_id)
-    answer = Response(spreadsheet.BEGINNING + spreadsheet.lines(rows), mimetype="text/csv")
-    answer.headers["Content-Disposition"] = f"attachment; filename={words_table}.csv"
-    return answer
+    return spreadsheet.download(TABLES[words_table].rows(current_user.site_id), f"{words_table}.csv")
 
 
 @bp.get(f"{ADDRESS}/import")
 @requires(Permission.MANAGE_SEARCH)
-def search_table_import(words_table: str) -> AnyResponse:
-    return _page(words_table)
+def search_table_import(words_table: str) -> Response:
+    return csv_import.show(_import_into(words_table))
 
 
 @bp.post(f"{ADDRESS}/import")
 @requires(Permission.MANAGE_SEARCH)
-def search_table_import_look(words_table: str) -> AnyResponse:
-    """Preview an import; nothing is written yet."""
-    try:
-        text = sent_table()
-        return _page(words_table, text, TABLES[words_table].preview(current_user.site_id, text))
-    except Invalid as invalid:
-        return _page(words_table, request.form.get("table", ""), errors=FieldErrors(invalid))
+def search_table_import_look(words_table: str) -> Response:
+    return csv_import.preview(_import_into(words_table))
 
 
 @bp.post(f"{ADDRESS}/import/apply")
 @requires(Permission.MANAGE_SEARCH)
-def search_table_import_apply(words_table: str) -> AnyResponse:
-    table = TABLES[words_table]
-    text, digest = request.form.get("table", ""), request.form.get("digest", "")
-    try:
-        with transaction():
-            done = table.apply(current_author(), text, digest)
-    except Invalid as invalid:
-        return _page(words_table, text, errors=FieldErrors(invalid))
-    except Conflict as conflict:
-        return _page(words_table, text, table.preview(current_user.site_id, text), FieldErrors(conflict))
-    flash(
-        f"Imported: {done.count('added'):,} added, {done.count('changed'):,} changed. Search has them within seconds.",
-        "good",
+def search_table_import_apply(words_table: str) -> Response:
+    return csv_import.apply(_import_into(words_table))
+
+
+def _import_into(name: str) -> csv_import.CsvImport:
+    table = TABLES[name]
+    return csv_import.CsvImport(
+        title=table.title.lower(),
+        noun=table.noun,
+        into=table.title,
+        list_url=url_for(table.page),
+        import_url=url_for("admin.search_table_import", words_table=name),
+        apply_url=url_for("admin.search_table_import_apply", words_table=name),
+        most=table.most,
+        columns=table.columns,
+        pasted=table.pasted,
+        stays=table.stays,
+        preview=partial(table.preview, current_user.site_id),
+        apply=partial(table.apply, current_author()),
+        effect="Search has them within seconds.",
     )
-    return redirect(url_for(table.page))
-
-
-def sent_table() -> str:
-    """Return the text of the file, or the pasted one. Raises Invalid."""
-    file = request.files.get("file")
-    if file is None or not file.filename:
-        return request.form.get("table", "")
-    try:
-        return file.read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        message = "The file is not in UTF-8. In a spreadsheet, save it as “CSV UTF-8”."
-        raise Invalid.one("not_utf8", message, "#/file") from error
-
-
-def _page(
-    name: str, text: str = "", report: ImportReport[Any] | None = None, errors: FieldErrors = NO_ERRORS
-) -> AnyResponse:
-    context = {"name": name, "words": TABLES[name], "text": text, "report": report, "errors": errors}
-    page = render_template("admin/search/tables/import.html", **context)
-    return make_response(page, errors.status if errors else 200)
