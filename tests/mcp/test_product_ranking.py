@@ -252,5 +252,10 @@ def test_a_rule_by_condition_is_set_read_and_removed_beside_the_exact_one(app: F
     assert refused.pointers == ["#/buryGroups/0/stock", "#/buryGroups/1/smell"]
     tried = agent.call(CHANGE, action="set", **wide, buryGroups=[{"levels": ["nowhere"]}], dryRun=True)
     assert tried.pointers == ["#/buryGroups/0/levels/0"]
+    heavy = [{"attributes": [{"id": "weight", "from": 2, "to": 1.5}]}]
+    assert agent.call(CHANGE, action="set", **wide, buryGroups=heavy).pointers == [
+        "#/buryGroups/0/attributes/0/id",
+        "#/buryGroups/0/attributes/0/to",
+    ]
     agent.call(CHANGE, action="remove", **wide)
     assert rule(app)["match"] == "exact"

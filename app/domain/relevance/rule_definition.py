@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from app.domain.search.serving.product_groups import GroupNames, ProductGroup, describe_group
+from app.domain.search.serving.product_groups import AttributeCondition, GroupNames, ProductGroup, describe_group
 from app.domain.search.serving.rule_set import RuleSet
 from app.domain.search.serving.rules import (
     LONGEST_PATH,
@@ -41,11 +41,13 @@ TERM, *OTHER_FIELDS = fields_of(Rule)
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
-    """What the shop has: products as their names by SKU, and the ids of levels and of the attributes with values."""
+    """What the shop has: products as their names by SKU, and the ids of levels, of the attributes with values and of
+    those that are numbers."""
 
     skus: Mapping[str, str] = field(default_factory=dict)
     levels: Collection[str] = ()
     attributes: Collection[str] = ()
+    numbers: Collection[str] = ()
 
 
 def check_rule(rule: Rule, known: KnownNames, further: Sequence[Problem] = ()) -> Rule:
@@ -107,10 +109,17 @@ def _unknown_name_problems(rule: Rule, known: KnownNames) -> Iterator[Problem]:
     for key, groups in (("boostGroups", rule.boost_groups), ("buryGroups", rule.bury_groups)):
         for place, group in enumerate(groups):
             yield from _level_problems(f"#/{key}/{place}/levels", group.levels, known)
-            for at, (id, _) in enumerate(group.attributes):
-                if id and id not in known.attributes:
-                    message = f"No attribute with values has the id “{id[:64]}”."
-                    yield Problem("unknown_attribute", message, f"#/{key}/{place}/attributes/{at}/id")
+            for at, one in enumerate(group.attributes):
+                yield from _attribute_problems(f"#/{key}/{place}/attributes/{at}/id", one, known)
+
+
+def _attribute_problems(pointer: str, condition: AttributeCondition, known: KnownNames) -> Iterator[Problem]:
+    takes_values, takes_range = condition.id in known.attributes, condition.id in known.numbers
+    if condition.id and not (takes_range if condition.is_range and not condition.values else takes_values):
+        if takes_range and not condition.values:
+            return  # Nothing is said of it, which is refused already.
+        kind = "that is a number" if condition.is_range else "with values"
+        yield Problem("unknown_attribute", f"No attribute {kind} has the id “{condition.id[:64]}”.", pointer)
 
 
 def _level_problems(pointer: str, levels: Sequence[str], known: KnownNames) -> Iterator[Problem]:

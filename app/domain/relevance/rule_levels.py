@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlalchemy import select
 
+from app.domain.merchandising.facets import shared_definition
 from app.domain.relevance.models import SearchRule
 from app.domain.search.serving import configuration
 from app.domain.search.serving.product_groups import GroupNames
@@ -14,7 +15,7 @@ from app.domain.search.serving.rules import Rule
 from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.products.panel import path_label
 from app.domain.taxonomy.taxonomies import active_tree
-from app.domain.taxonomy.tree import AttributeType, TaxonomyTree
+from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
 from app.extensions import db
 
 
@@ -35,26 +36,43 @@ def _names(tree: TaxonomyTree, level_ids: Iterable[str]) -> tuple[str, ...]:
 
 def with_values(tree: TaxonomyTree) -> dict[str, str]:
     """Return the names of the attributes by whose values groups can be filled, by their ids. Numbers are none."""
-    definitions = ((id, found[0]) for id, found in tree.attributes_by_id().items() if found)
-    return {id: first.name for id, first in definitions if first.type is not AttributeType.NUMBER}
+    return {one.id: one.name for one in _definitions(tree) if one.type is not AttributeType.NUMBER}
+
+
+def with_numbers(tree: TaxonomyTree) -> dict[str, Attribute]:
+    """Return the attributes by whose numbers groups can be filled, by their ids."""
+    return {one.id: one for one in _definitions(tree) if one.type is AttributeType.NUMBER}
+
+
+def _definitions(tree: TaxonomyTree) -> Iterator[Attribute]:
+    yield from (shared_definition(found) for found in tree.attributes_by_id().values() if found)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleChoices:
-    """What an editor of rules offers: levels by their labels and attributes by their names, each by its id, and the
-    currency of prices."""
+    """What an editor of rules offers: levels by their labels, attributes with values and those that are numbers by
+    their names, each by its id, the units of numbers, and the currency of prices."""
 
     levels: Mapping[str, str] = field(default_factory=dict)
     attributes: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
     currency: str = "gbp"
 
     @classmethod
     def of(cls, tree: TaxonomyTree, currency: str) -> RuleChoices:
-        return cls({id: path_label(tree, id) for id in tree.levels}, with_values(tree), currency)
+        numbers = with_numbers(tree)
+        return cls(
+            levels={id: path_label(tree, id) for id in tree.levels},
+            attributes=with_values(tree),
+            numbers={id: one.name for id, one in numbers.items()},
+            units={id: one.unit for id, one in numbers.items() if one.unit},
+            currency=currency,
+        )
 
     @property
     def names(self) -> GroupNames:
-        return GroupNames(self.levels, self.attributes, self.currency)
+        return GroupNames(self.levels, {**self.numbers, **self.attributes}, self.units, self.currency)
 
     def level_label(self, level_id: str) -> str:
         return _label_of(self.levels, level_id)
@@ -67,6 +85,12 @@ class RuleChoices:
 
     def attribute_id(self, label: str) -> str:
         return _id_of(self.attributes, label)
+
+    def number_label(self, attribute_id: str) -> str:
+        return _label_of(self.numbers, attribute_id)
+
+    def number_id(self, label: str) -> str:
+        return _id_of(self.numbers, label)
 
 
 def _label_of(labels: Mapping[str, str], id: str) -> str:

@@ -30,7 +30,7 @@ from app.domain.relevance.rule_definition import (
     rule_label,
     state_of,
 )
-from app.domain.relevance.rule_levels import with_level_names, with_values
+from app.domain.relevance.rule_levels import with_level_names, with_numbers, with_values
 from app.domain.search.serving import configuration
 from app.domain.search.serving.rule_set import RuleSet
 from app.domain.search.serving.rules import RULE, Rule, normalized_term, safe_redirect
@@ -219,7 +219,7 @@ def known_names(
     if not any(rule.levels or any(group.levels or group.attributes for group in rule.groups) for rule in rules):
         return KnownNames(skus)
     tree = tree or active_tree(site_id)
-    return KnownNames(skus, tree.levels, with_values(tree))
+    return KnownNames(skus, tree.levels, with_values(tree), with_numbers(tree))
 
 
 def product_names(site_id: int, skus: Iterable[str]) -> dict[str, str]:

@@ -21,11 +21,12 @@ from tests.page_client import Reading
 LIST = "/admin/search/ranking"
 NEW = f"{LIST}/new"
 COLOUR = {"attributeId": "colour", "name": "Colour", "type": "STRING"}
+WEIGHT = {"attributeId": "weight-g", "name": "Weight", "type": "NUMBER", "unit": "g"}
 LEVELS = [
     {
         "levelId": "camping",
         "name": "Camping",
-        "attributes": [COLOUR],
+        "attributes": [COLOUR, WEIGHT],
         "children": [{"levelId": "tents", "name": "Tents"}],
     }
 ]
@@ -39,6 +40,12 @@ GROUP = {
     "group-stock": ["in", "out", ""],
     "group-new_days": ["", "30", ""],
     "group-on_sale": ["yes", "", ""],
+}
+NUMBERS = {
+    "number-group": ["0", "1", "0", "1"],
+    "number-attribute": ["weight", "", "", "Weight"],
+    "number-from": ["100.5", "", "", ""],
+    "number-to": ["1000", "", "", "2000"],
 }
 FORM = {
     "match": "contains",
@@ -143,6 +150,46 @@ def test_groups_are_added_and_removed_in_the_form_alone(app: Flask, shop: Mercha
     assert len(values(without_script, "group-manufacturers")) == 1
     with app.app_context():
         assert db.session.scalars(select(SearchRule)).all() == []
+
+
+def test_a_group_takes_a_range_of_a_number(app: Flask, shop: Merchandiser) -> None:
+    answer = shop.post(NEW, FORM | GROUP | NUMBERS)
+    rule = stored(app)
+    assert rule["boostGroups"][0]["attributes"][-1] == {"id": "weight-g", "from": 100.5, "to": 1000}
+    assert rule["buryGroups"][0]["attributes"] == [{"id": "weight-g", "to": 2000}]
+    page = shop.get(answer.location)
+    kept = {name: values(page, name) for name in NUMBERS}
+    assert kept == {
+        "number-group": ["0", "1"],
+        "number-attribute": ["Weight", "Weight"],
+        "number-from": ["100.5", ""],
+        "number-to": ["1000", "2000"],
+    }
+    assert "From (g)" in text(page)
+    assert "Weight 100.5 to 1000 g" in text(shop.get(LIST))
+    shop.post(answer.location, {**FORM, **GROUP, **kept, "revision": "1"})
+    with app.app_context():
+        assert db.session.scalars(select(SearchRule)).one().revision == 1
+
+
+def test_a_number_that_cannot_be_is_refused_and_stays_as_typed(app: Flask, shop: Merchandiser) -> None:
+    wrong = {"number-attribute": ["weight", "", "", "Colour"], "number-from": ["heavy", "", "", "3"]}
+    page = shop.post(NEW, FORM | GROUP | NUMBERS | wrong, 400)
+    assert "“heavy” is not a number." in text(page)
+    assert "No attribute that is a number has the id “Colour”." in text(page)
+    assert values(page, "number-from") == ["heavy", "", "", "3"]
+    marked = [one.get("name") for one in page.all("input") if one.get("aria-invalid")]
+    assert marked == ["number-from", "number-attribute"]
+    turned = {"number-from": ["5", "", "", ""], "number-to": ["4", "", "", "2"]}
+    page = shop.post(NEW, FORM | GROUP | NUMBERS | turned, 400)
+    assert "The lower number is above the higher one." in text(page)
+
+
+def test_a_row_for_a_number_is_added_in_the_form_alone(app: Flask, shop: Merchandiser) -> None:
+    added = shop.swap(NEW, FORM | GROUP | NUMBERS | {"intent": "number:1"})
+    assert added.status_code == 200 and added.text.count('name="number-attribute"') == 5
+    fewer = shop.swap(NEW, FORM | GROUP | NUMBERS | {"intent": "ungroup:0"})
+    assert fewer.text.count('name="number-group" value="0"') == 2 and "100.5" not in fewer.text
 
 
 def test_the_editor_names_rules_for_the_same_searches_and_which_comes_first(app: Flask, shop: Merchandiser) -> None:

@@ -149,6 +149,7 @@ def _show_placing(rule: SearchRule | None, form: RuleForm) -> Response:
         context |= {
             "moved_focus": intent.startswith(("remove", "ungroup")),
             "new_group": intent.startswith("group"),
+            "new_number": intent.removeprefix("number:") if intent.startswith("number:") else "",
             "pins_another": intent.startswith(tuple(LISTS_BY_ACTION)),
         }
     return make_response(render_template("admin/search/rule_editor/_placing.html", **context))

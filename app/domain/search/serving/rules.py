@@ -51,8 +51,9 @@ MATCH_HELP = (
     "side; any: it names one of the levels, and the term is only the rule's name."
 )
 GROUPS_HELP = (
-    "Each group has any of manufacturers, levels (ids), attributes (id, values), priceFrom and priceTo in minor units, "
-    "stock (in or out), newDays and onSale, and holds the products that meet all of them at the time of the search."
+    "Each group has any of manufacturers, levels (ids), attributes (id with values, or with from and to for a number), "
+    "priceFrom and priceTo in minor units, stock (in or out), newDays and onSale, and holds the products that meet all "
+    "of them at the time of the search."
 )
 TIME = "A time with its zone, such as “2026-11-20T21:04:05Z”."
 _SLASHES = re.compile(r"[/\\]+")
