@@ -155,8 +155,8 @@ def test_groups_are_added_and_removed_in_the_form_alone(app: Flask, shop: Mercha
 def test_a_group_takes_a_range_of_a_number(app: Flask, shop: Merchandiser) -> None:
     answer = shop.post(NEW, FORM | GROUP | NUMBERS)
     rule = stored(app)
-    assert rule["boostGroups"][0]["attributes"][-1] == {"id": "weight-g", "from": 100.5, "to": 1000}
-    assert rule["buryGroups"][0]["attributes"] == [{"id": "weight-g", "to": 2000}]
+    assert rule["boostGroups"][0]["attributes"][-1] == {"id": "weight-g", "values": [], "from": 100.5, "to": 1000}
+    assert rule["buryGroups"][0]["attributes"] == [{"id": "weight-g", "values": [], "to": 2000}]
     page = shop.get(answer.location)
     kept = {name: values(page, name) for name in NUMBERS}
     assert kept == {

@@ -105,7 +105,7 @@ class GroupRow:
         texts = ([*values, *[""] * (longest - len(values))] for values in lists)
         numbers = NumberRow.sent(form)
         return tuple(
-            cls(*(text[:LONGEST_CONDITION] for text in row), numbers=tuple(numbers.get(str(place), ())))
+            replace(cls(*(text[:LONGEST_CONDITION] for text in row)), numbers=tuple(numbers.get(str(place), ())))
             for place, row in enumerate(zip(*texts, strict=True))
         )
 

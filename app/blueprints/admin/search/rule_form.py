@@ -40,13 +40,15 @@ class TypedPin:
 @dataclass(frozen=True, slots=True)
 class RuleForm:
     """The form of a ranking rule. `texts` are those of its other fields, by the names under which they are sent, times
-    in the time zone of the shop. `levels` are by their labels. `revision` 0 is a rule that is not saved yet."""
+    in the time zone of the shop. `levels` and `categories` are by their labels. `revision` 0 is a rule that is not
+    saved yet."""
 
     texts: Mapping[str, str]
     pins: tuple[TypedPin, ...] = ()
     boosts: tuple[str, ...] = ()
     buries: tuple[str, ...] = ()
     levels: str = ""
+    categories: str = ""
     groups: tuple[GroupRow, ...] = ()
     enabled: bool = True
     revision: int = 0
@@ -66,6 +68,7 @@ class RuleForm:
             boosts=rule.boosts,
             buries=rule.buries,
             levels=joined(map(choices.level_label, rule.levels)),
+            categories=joined(map(choices.category_label, rule.categories)),
             groups=(
                 *(GroupRow.of(BOOST, group, choices) for group in rule.boost_groups),
                 *(GroupRow.of(BURY, group, choices) for group in rule.bury_groups),
@@ -83,6 +86,7 @@ class RuleForm:
             boosts=tuple(_sent_skus(sent, "boost")),
             buries=tuple(_sent_skus(sent, "bury")),
             levels=sent.get("levels", "")[:LONGEST_CONDITION],
+            categories=sent.get("categories", "")[:LONGEST_CONDITION],
             groups=GroupRow.sent(sent),
             enabled="paused" not in sent,
             revision=sent_revision(sent),
@@ -138,6 +142,7 @@ class RuleForm:
             boosts=self.boosts,
             buries=self.buries,
             levels=tuple(map(choices.level_id, split_texts(self.levels))),
+            categories=tuple(map(choices.category_path, split_texts(self.categories))),
             boost_groups=self._groups(BOOST, choices, problems),
             bury_groups=self._groups(BURY, choices, problems),
             enabled=self.enabled,

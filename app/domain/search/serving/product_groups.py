@@ -75,9 +75,9 @@ class AttributeCondition:
         return cls(raw["id"], tuple(raw.get("values") or ()), raw.get(FROM), raw.get(TO))
 
     def as_json(self) -> dict[str, Any]:
-        """Return what is set."""
+        """Return the values, none for a number, and the ends that are set."""
         ends = {name: end for name, end in ((FROM, self.low), (TO, self.high)) if end is not None}
-        return {"id": self.id} | ({"values": list(self.values)} if self.values or not ends else {}) | ends
+        return {"id": self.id, "values": list(self.values)} | ends
 
     @property
     def is_range(self) -> bool:

@@ -26,7 +26,7 @@ from app.domain.search.serving.term_index import Match
 from app.domain.shared.money import LARGEST
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
-TENTS = {"levels": ("tents",), "level_names": ("Tents", "Dome tents")}
+TENTS = {"levels": ("tents",), "names": ("Tents", "Dome tents")}
 
 
 def applying(words: str, *rules: Rule) -> list[int | None]:
@@ -72,7 +72,7 @@ def test_a_rule_for_any_search_applies_where_the_whole_search_names_its_level() 
     rule = Rule("our tents", match=Match.ANY, **TENTS, id=1)
     assert applying("tents", rule) == applying("dome tent", rule) == [1]
     assert applying("our tents", rule) == applying("tent pegs", rule) == applying("", rule) == []
-    assert applying("tents", replace(rule, levels=(), level_names=())) == [], "without a level it is for no search"
+    assert applying("tents", replace(rule, levels=(), names=())) == [], "without a level it is for no search"
 
 
 def test_a_rule_that_does_not_apply_yields_to_one_that_does() -> None:
@@ -224,5 +224,5 @@ def test_a_group_is_described_as_people_say_it() -> None:
 def test_the_snapshot_of_a_rule_has_the_names_of_its_levels() -> None:
     rule = Rule("red", match=Match.CONTAINS, **TENTS, boost_groups=(ProductGroup(("Acme",)),), id=7)
     read = rule_of_snapshot(rule_in_snapshot(rule))
-    assert (read, read.level_names) == (rule, rule.level_names)
+    assert (read, read.names) == (rule, rule.names)
     assert rule_in_snapshot(Rule("red", id=8)) == {"id": 8, "term": "red"}
