@@ -9,13 +9,17 @@ from flask import Flask
 from sqlalchemy import select
 
 from app import ports
+from app.domain.merchandising import nodes, trees
+from app.domain.merchandising.arrangement import Target
+from app.domain.merchandising.models import Node
 from app.domain.relevance import publishing
 from app.domain.relevance.models import SearchRule
+from app.domain.shared.author import Author
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
-from tests.factories import make_product, make_rule, make_taxonomy
+from tests.factories import make_category, make_product, make_rule, make_taxonomy
 from tests.page_client import Reading
 
 LIST = "/admin/search/ranking"
@@ -64,6 +68,16 @@ def shop(app: Flask) -> Merchandiser:
         make_product(site, "TENT-1")
         make_taxonomy(site, LEVELS, active=True, id="kinds")
     return found
+
+
+@pytest.fixture
+def categories(app: Flask, shop: Merchandiser) -> Merchandiser:
+    """The shop with the categories Outdoor and, below it, Camping."""
+    with app.app_context(), transaction():
+        author = Author(shop.site_id, "Mia Moss", ports.clock())
+        tree = trees.create(author, "Shop").id
+        make_category(author, tree, "Camping", make_category(author, tree, "Outdoor").id)
+    return shop
 
 
 def stored(app: Flask) -> dict[str, Any]:
@@ -150,6 +164,49 @@ def test_groups_are_added_and_removed_in_the_form_alone(app: Flask, shop: Mercha
     assert len(values(without_script, "group-manufacturers")) == 1
     with app.app_context():
         assert db.session.scalars(select(SearchRule)).all() == []
+
+
+def test_a_rule_for_a_category_is_saved_by_its_path_and_shown_by_its_name(app: Flask, categories: Merchandiser) -> None:
+    shop = categories
+    answer = shop.post(NEW, {"match": "any", "term": "week", "categories": "Outdoor › Camping", "boost": ["TENT-1"]})
+    assert stored(app)["categories"] == ["outdoor/camping"]
+    page = shop.get(answer.location)
+    assert page.value("categories") == "Outdoor › Camping"
+    assert "Outdoor › Camping" in [option["value"] for option in page.all("option") if "value" in option]
+    assert "Searches that name Outdoor › Camping" in text(shop.get(LIST))
+
+
+def test_an_unknown_category_is_refused_at_its_field_and_stays_as_typed(app: Flask, categories: Merchandiser) -> None:
+    sent = {"match": "any", "term": "week", "categories": "Outdoor; Boats", "boost": ["TENT-1"]}
+    page = categories.post(NEW, sent, 400)
+    assert "The shop has no category “Boats”." in text(page)
+    assert page.value("categories") == "Outdoor; Boats"
+    assert [one["name"] for one in page.all("input") if one.get("aria-invalid")] == ["categories"]
+    page = categories.post(NEW, sent | {"categories": ""}, 400)
+    assert "needs a level or a category" in text(page)
+
+
+def test_the_list_and_the_editor_say_that_a_category_is_gone(app: Flask, categories: Merchandiser) -> None:
+    sent = {"match": "any", "term": "week", "categories": "Outdoor › Camping", "boost": ["TENT-1"]}
+    answer = categories.post(NEW, sent)
+    with app.app_context(), transaction():
+        author = Author(categories.site_id, "Mia Moss", ports.clock())
+        nodes.delete(author, db.session.query(Node).filter_by(path="outdoor/camping").one().id)
+    for address in (LIST, answer.location):
+        assert "The shop has no category “outdoor/camping”." in text(categories.get(address))
+    assert categories.get(answer.location).value("categories") == "outdoor/camping"
+
+
+def test_a_form_opened_before_its_category_moved_is_shown_beside_the_rule(app: Flask, categories: Merchandiser) -> None:
+    sent = {"match": "any", "term": "week", "categories": "Outdoor › Camping", "boost": ["TENT-1"]}
+    answer = categories.post(NEW, sent)
+    with app.app_context(), transaction():
+        author = Author(categories.site_id, "Mia Moss", ports.clock())
+        nodes.move(author, db.session.query(Node).filter_by(path="outdoor/camping").one().id, Target(None))
+    page = categories.post(answer.location, sent | {"revision": "1"}, 409)
+    assert "Categories" in text(page)
+    categories.post(answer.location, sent | {"revision": "2", "categories": "Camping", "priority": "3"})
+    assert (stored(app)["categories"], stored(app)["priority"]) == (["camping"], 3)
 
 
 def test_a_group_takes_a_range_of_a_number(app: Flask, shop: Merchandiser) -> None:
