@@ -267,7 +267,7 @@ def _read_rule(sent: Mapping[str, Any]) -> RuleProposal:
         redirect_url=one_line(rule.redirect_url or "") or None,
         banner=banner if banner and banner.text else None,
         other_terms=_distinct(rule.other_terms),
-        categories=_distinct(rule.categories),
+        categories=rule.tidied().categories,
         boost_groups=_finished_groups(rule.boost_groups),
         bury_groups=_finished_groups(rule.bury_groups),
     )

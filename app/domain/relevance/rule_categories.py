@@ -61,7 +61,7 @@ def _follow(session: Session, site_id: int, paths: Paths) -> None:
     """Give the rules of a site the new paths of the categories that they name."""
     named = select(SearchRule.id, SearchRule.categories).where(SearchRule.site_id == site_id)
     ids = [row.id for row in session.execute(named) if not paths.keys().isdisjoint(row.categories)]
-    for rule in session.scalars(select(SearchRule).where(SearchRule.id.in_(ids))) if ids else ():
+    for rule in session.scalars(select(SearchRule).where(SearchRule.id.in_(ids)).with_for_update()) if ids else ():
         rule.categories = list(dict.fromkeys(paths.get(path, path) for path in rule.categories))
         rule.revision += 1
         rule.words_version = configuration.raise_version(site_id)
