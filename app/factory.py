@@ -35,6 +35,7 @@ from app.domain.machines.identity import MachineFile
 from app.domain.personal_data.erasure_list import ErasureList
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.receipt_printer import PrinterReach
+from app.domain.relevance import rule_categories
 from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
 from app.domain.search.index import outbox
@@ -90,6 +91,7 @@ def create_app(
         versioning.listen(db.session)
         outbox.listen(db.session)
         before_after.listen(db.session)
+        rule_categories.listen(db.session)
 
     init_subscribers()
     init_errors(app)

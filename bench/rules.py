@@ -61,7 +61,7 @@ def made_rules(searched: Sequence[str]) -> list[Rule]:
         levels = (chance.choice(known),) if match is Match.ANY else ()
         term = " ".join(chance.choices(known, k=1 + number % 2)) + ("" if number < len(known) else f" {number}")
         group = ProductGroup(manufacturers=(chance.choice(known),))
-        made.append(Rule(term, match=match, levels=levels, level_names=levels, boost_groups=(group,), id=number + 1))
+        made.append(Rule(term, match=match, levels=levels, names=levels, boost_groups=(group,), id=number + 1))
     return made
 
 

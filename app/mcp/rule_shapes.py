@@ -32,9 +32,13 @@ class BannerShape(Answer):
     link_url: str | None
 
 
-class AttributeValuesShape(Answer):
+class AttributeConditionShape(Answer):
+    """Any of the values or, of a number, the range, of which either end may be open."""
+
     id: str
-    values: list[str]
+    values: list[str] = []
+    low: float | None = Field(default=None, alias="from")
+    high: float | None = Field(default=None, alias="to")
 
 
 class GroupShape(Answer):
@@ -42,7 +46,7 @@ class GroupShape(Answer):
 
     manufacturers: list[str] = []
     levels: list[str] = []
-    attributes: list[AttributeValuesShape] = []
+    attributes: list[AttributeConditionShape] = []
     price_from: int | None = None
     price_to: int | None = None
     stock: str | None = None

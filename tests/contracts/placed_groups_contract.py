@@ -54,6 +54,18 @@ class PlacedGroupsContract:
         blue = [id for id in plain if id in ("P2", "P4", "P6", "P8")]
         assert ranked == [*blue, "P7", *(id for id in plain if id in ("P3", "P5", "P9")), "P1"]
 
+    def test_a_range_of_an_attribute_holds_what_has_its_number(self, engine: SearchEngine) -> None:
+        pots = [shoe(n, "Pot") for n in range(1, 4)]
+        pots[1].numbers["weight"], pots[2].numbers["weight"] = 450.5, 900.0  # type: ignore[index]
+        rebuild(engine, pots)
+        light, any_weight, absent = (
+            (RangeFilter(name, low, high),)
+            for name, low, high in (("weight", None, 450.5), ("weight", -1e15, None), ("volume", None, 1e15))
+        )
+        assert found(engine, "pot", groups=(boosted(ranges=light),))[0] == "P2"
+        assert found(engine, "pot", groups=(buried(ranges=any_weight),))[0] == "P1"
+        assert found(engine, "pot", groups=(buried(ranges=absent),)) == found(engine, "pot")
+
     def test_a_document_belongs_to_the_first_group_that_holds_it(self, pots: SearchEngine) -> None:
         dear = (RangeFilter("price", low=7000),)
         assert found(pots, "pot", groups=(buried(RED), boosted(ranges=dear)))[:2] in (["P8", "P9"], ["P9", "P8"])

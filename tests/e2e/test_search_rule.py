@@ -167,3 +167,26 @@ def test_a_group_is_boosted_for_every_search_that_contains_the_term(page: Page):
     page.goto("/admin/search/ranking")
     expect(page.get_by_text("Searches that contain “lantern”", exact=True)).to_be_visible()
     expect(page.get_by_text("Boosted: from £1.00, in stock")).to_be_visible()
+
+
+def test_a_rule_for_a_category_boosts_by_a_range_of_a_number(page: Page):
+    sign_in(page)
+    page.goto("/admin/search/ranking/new?term=heavy stoves")
+    page.get_by_label("When shoppers search").select_option("any")
+    page.get_by_label("Or a category").fill("Outdoor › Camping › Stoves")
+    page.get_by_role("button", name="Add a group").click()
+    page.get_by_role("button", name="Add a number to group 1").click()
+    expect(page.get_by_label("Attribute (a number)")).to_be_focused()
+    page.keyboard.type("Weight")
+    page.keyboard.press("Tab")
+    page.keyboard.type("7000.5")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Added the rule “heavy stoves”.")).to_be_visible()
+    expect(page.get_by_label("From (g)")).to_have_value("7000.5")
+    page.goto("/admin/search/ranking")
+    expect(page.get_by_text("Searches that name Outdoor › Camping › Stoves", exact=True)).to_be_visible()
+    expect(page.get_by_text("Boosted: Weight from 7000.5 g")).to_be_visible()
+    deadline = time.monotonic() + WITHIN
+    first = page.locator("main a[href^='/p/']").first
+    while page.goto("/search?q=stoves") and first.get_attribute("href") != "/p/fire-bowl-50":
+        assert time.monotonic() < deadline, first.get_attribute("href")

@@ -201,7 +201,7 @@ def test_the_names_of_levels_are_served_after_a_switch_whether_or_not_a_rebuild_
     for _ in range(3):
         events.deliver()
     assert left() == ([(SWITCHED, 0)] if state == "running" else [])
-    assert configuration.read_snapshot(site.id).rules.rules[0].level_names == ("Canvas houses",)
+    assert configuration.read_snapshot(site.id).rules.rules[0].names == ("Canvas houses",)
     assert configuration.serving_state(site.id).live_version == before + 1, "once, however often it is tried"
 
 

@@ -66,6 +66,7 @@ def test_each_step_changes_one_part_of_a_rule_and_leaves_the_rest(app: Flask, ag
         "match": "exact",
         "otherTerms": [],
         "levels": [],
+        "categories": [],
         "priority": 100,
         "boostGroups": [],
         "buryGroups": [],
@@ -239,7 +240,9 @@ def test_a_list_costs_the_same_statements_however_long_it_is(app: Flask, site_id
     assert counted[0] == counted[1]
 
 
-def test_a_rule_by_condition_is_set_read_and_removed_beside_the_exact_one(app: Flask, agent: Agent) -> None:
+def test_a_rule_by_condition_is_set_read_and_removed_beside_the_exact_one(
+    app: Flask, agent: Agent, category_id: int
+) -> None:
     agent.call(CHANGE, action="pin", term="tent", products=["T-1"])
     group = {"manufacturers": ["Acme"], "stock": "in", "newDays": 30}
     wide = {"term": "tent", "match": "contains"}
@@ -252,5 +255,13 @@ def test_a_rule_by_condition_is_set_read_and_removed_beside_the_exact_one(app: F
     assert refused.pointers == ["#/buryGroups/0/stock", "#/buryGroups/1/smell"]
     tried = agent.call(CHANGE, action="set", **wide, buryGroups=[{"levels": ["nowhere"]}], dryRun=True)
     assert tried.pointers == ["#/buryGroups/0/levels/0"]
+    heavy = [{"attributes": [{"id": "weight", "from": 2, "to": 1.5}]}]
+    assert agent.call(CHANGE, action="set", **wide, buryGroups=heavy).pointers == [
+        "#/buryGroups/0/attributes/0/id",
+        "#/buryGroups/0/attributes/0/to",
+    ]
+    narrowed = agent.call(CHANGE, action="set", **wide, categories=["/c/outdoor"])
+    assert narrowed.body["rule"]["categories"] == ["outdoor"]
+    assert agent.call(CHANGE, action="set", **wide, categories=["boats"]).pointers == ["#/categories/0"]
     agent.call(CHANGE, action="remove", **wide)
     assert rule(app)["match"] == "exact"

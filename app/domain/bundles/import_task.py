@@ -34,10 +34,11 @@ def unwatched(_step: str, _done: int, _total: int | None) -> None: ...
 @dataclass(slots=True)
 class ImportTask:
     """The import of one bundle. `transaction` opens the transaction of a part, and is not used in a dry run.
-    `documents` are the bundle's JSON files by their plain names, `skus` the products of the bundle that were taken,
-    with their lines. `taxonomy_id` is the active taxonomy, of which `tree` has the levels, `wanted_taxonomy_id` one
-    that the bundle would rather have active. `rows` are those of all its `.jsonl` files. `removes`: categories that a
-    tree of the bundle lacks go from the site's; nothing else is ever removed."""
+    `documents` are the bundle's JSON files by their plain names, `categories` the paths of its categories that shoppers
+    browse, `skus` the products of it that were taken, with their lines. `taxonomy_id` is the active
+    taxonomy, of which `tree` has the levels, `wanted_taxonomy_id` one that the bundle would rather have active. `rows`
+    are those of all its `.jsonl` files. `removes`: categories that a tree of the bundle lacks go from the site's;
+    nothing else is ever removed."""
 
     bundle: Bundle
     clock: Clock
@@ -58,6 +59,7 @@ class ImportTask:
     wanted_taxonomy_id: str | None = None
     password_memory_kib: int = 0
     documents: dict[str, Document] = field(default_factory=dict)
+    categories: set[str] = field(default_factory=set)
     skus: dict[str, int] = field(default_factory=dict)
 
     @property

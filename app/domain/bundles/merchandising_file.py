@@ -17,7 +17,7 @@ from app.domain.bundles.taxonomy_file import enqueue_all_products
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.merchandising.facets import clean_facets
 from app.domain.merchandising.models import Node, Placement, Tree
-from app.domain.merchandising.trees import LONGEST_NAME
+from app.domain.merchandising.trees import LONGEST_NAME, is_primary, primary_tree_id
 from app.domain.search.document_ids import PRODUCT
 from app.domain.search.index.outbox import categories_indexed_separately, enqueue
 from app.domain.shared.problems import Problem
@@ -83,6 +83,8 @@ def _import_tree(task: ImportTask, document: Document, raw: Any, pointer: str, n
     for complaint in reader.complaints:
         task.refuse(PARTS, document, complaint.problems)
     tree = _store_tree(task, name, wanted)
+    if wanted.get("primary") or (tree is not None and is_primary(tree)) or primary_tree_id(task.site_id) is None:
+        task.categories = {draft.path for draft, _ in every_node(nodes)}
     return _store_nodes(task, tree, nodes, reader.refused) if "nodes" in fields else []
 
 

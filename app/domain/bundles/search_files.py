@@ -185,7 +185,8 @@ def _read_rule(
         fields = stored.value.as_json() | fields
     rule = Rule.of_json(RULE.load(fields))
     known = dict.fromkeys(ids_by_sku(task, list(dict.fromkeys(rule.skus))), "")
-    clean = rules.check_for_site(task.site_id, rule, stored, True, known, task.tree)
+    added = task.categories if task.dry_run else ()
+    clean = rules.check_for_site(task.site_id, rule, stored, True, known, task.tree, added)
     first = places.setdefault((clean.match, clean.normalized_term), index)
     if first != index:
         line = document.line_of(f"#/{first}")

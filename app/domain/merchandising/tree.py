@@ -117,6 +117,11 @@ class ShopTree:
         node = self._by_path.get(path)
         return node if node is not None and self.is_shown(node) else None
 
+    @property
+    def by_path(self) -> Mapping[str, ShopNode]:
+        """The categories of the primary tree by their paths, hidden ones too."""
+        return self._by_path
+
     def is_shown(self, node: ShopNode) -> bool:
         return node.visible and all(above.visible for above in self.ancestors(node.id))
 

@@ -72,6 +72,17 @@ def primary_tree_id(site_id: int) -> int | None:
     return db.session.scalar(first)
 
 
+def category_labels(site_id: int) -> dict[str, str]:
+    """Return the labels of all categories of the primary tree by their paths, as in "Garden › Tools", in the order in
+    which their paths sort."""
+    query = select(Node.path, Node.name).where(Node.tree_id == primary_tree_id(site_id)).order_by(Node.path)
+    labels: dict[str, str] = {}
+    for path, name in sorted(db.session.execute(query).all(), key=lambda row: row.path.split("/")):
+        above = labels.get(path.rpartition("/")[0])
+        labels[path] = f"{above} › {name}" if above else name
+    return labels
+
+
 def create(author: Author, name: str) -> Tree:
     """Add a tree; the first one of a site is its primary one. Raises Invalid, Conflict."""
     name = _clean_name(author.site_id, name, None)

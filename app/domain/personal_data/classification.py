@@ -140,8 +140,8 @@ COLUMNS: Mapping[str, Columns] = {
     "search_rules": Columns(
         actor="updated_by",
         text="note",
-        none="term normalized_term match other_terms levels pins boosts buries boost_groups bury_groups redirect_url "
-        "banner_text banner_link_url",
+        none="term normalized_term match other_terms levels categories pins boosts buries boost_groups bury_groups "
+        "redirect_url banner_text banner_link_url",
     ),
     "search_suggestion_days": Columns(),
     "search_term_starts": Columns(none="term"),

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from app.domain.catalogue.products import product_of
 from app.domain.relevance.models import LearnedWord
 from app.domain.relevance.rule_definition import describe_searches
-from app.domain.relevance.rule_levels import with_level_names
+from app.domain.relevance.rule_levels import with_names
 from app.domain.relevance.rules import rule_of
 from app.domain.relevance.synonyms import synonym_of
 from app.domain.search.serving.configuration import serving_state
@@ -75,7 +75,7 @@ def effect_of_rule(clock: Clock, site_id: int, rule_id: int) -> Effect:
 def _searches_of(site_id: int, rule: Rule) -> Searches:
     if rule.match is Match.EXACT and not rule.other_terms:
         return rule.normalized_term
-    known = RuleSet.of(with_level_names(site_id, [rule]))
+    known = RuleSet.of(with_names(site_id, [rule]))
     return lambda words: bool(known.matching(words))
 
 

@@ -106,7 +106,8 @@ class SuggestionRun(LeasedWork, Base):
 
 
 class SearchRule(Base):
-    """A rule for searches that meet `term`, or one of `other_terms`, in the way of `match`, a `Match`. `pins` are
+    """A rule for searches that meet `term`, or one of `other_terms`, in the way of `match`, a `Match`. `categories`
+    are paths of the primary tree. `pins` are
     `{"sku", "position"}` with 1-based positions, groups are as in the JSON of a rule; `starts_at` and `ends_at` bound
     when it applies. `words_version` is the site's `saved_version` of its latest change. `live_since` is when its
     present effect was first served, None while it is paused; before `starts_at` it does nothing."""
@@ -131,6 +132,7 @@ class SearchRule(Base):
     match: Mapped[str] = mapped_column(String(12), default="exact", server_default="exact")
     other_terms: Mapped[list[str]] = mapped_column(JsonValue, default=list, server_default="[]")
     levels: Mapped[list[str]] = mapped_column(JsonValue, default=list, server_default="[]")
+    categories: Mapped[list[str]] = mapped_column(JsonValue, default=list, server_default="[]")
     priority: Mapped[int] = mapped_column(default=100, server_default="100")
     boost_groups: Mapped[list[dict[str, Any]]] = mapped_column(JsonValue, default=list, server_default="[]")
     bury_groups: Mapped[list[dict[str, Any]]] = mapped_column(JsonValue, default=list, server_default="[]")

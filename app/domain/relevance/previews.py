@@ -22,7 +22,7 @@ from app.domain.relevance.proposals import (
     describe,
     searches_of,
 )
-from app.domain.relevance.rule_levels import with_level_names
+from app.domain.relevance.rule_levels import with_names
 from app.domain.relevance.trials import Trial, start_trial
 from app.domain.search.engine import SearchEngine, Searching, SearchRequest
 from app.domain.search.ranking_settings import RankingSettings
@@ -86,7 +86,7 @@ def _searches_met(clock: Clock, site_id: int, proposal: Proposal) -> tuple[tuple
     change of another kind, or a rule for one exact term."""
     if not isinstance(proposal, RuleProposal):
         return None
-    rule = with_level_names(site_id, [proposal.rule])[0]
+    rule = with_names(site_id, [proposal.rule])[0]
     if rule.match is Match.EXACT and not rule.other_terms:
         return None
     known = RuleSet.of([rule])

@@ -29,7 +29,7 @@ from app.domain.shared.text import one_line
 
 LONGEST_WORDS = 200  # Characters of a word, a term or a SKU.
 LONGEST = {field.key: field.longest for field in fields_of(Rule) if isinstance(field, TextField)}
-LONGEST |= {"term": LONGEST_WORDS, "text": 500, "linkUrl": 500}
+LONGEST |= {"term": LONGEST_WORDS, "text": 500, "linkUrl": 500, "categories": 1_000}
 MOMENTS = tuple(field.key for field in fields_of(Rule) if isinstance(field, MomentField))
 MOST_WORDS = 20
 MOST_SKUS = 300
@@ -267,6 +267,7 @@ def _read_rule(sent: Mapping[str, Any]) -> RuleProposal:
         redirect_url=one_line(rule.redirect_url or "") or None,
         banner=banner if banner and banner.text else None,
         other_terms=_distinct(rule.other_terms),
+        categories=rule.tidied().categories,
         boost_groups=_finished_groups(rule.boost_groups),
         bury_groups=_finished_groups(rule.bury_groups),
     )

@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 
 from app.domain.relevance.learning import learning_mode
 from app.domain.relevance.models import LearnedWord, SearchRule, Synonym
-from app.domain.relevance.rule_levels import with_level_names
+from app.domain.relevance.rule_levels import with_names
 from app.domain.relevance.synonym_definition import LIVE
 from app.domain.search.serving.configuration import rule_in_snapshot, state_query
 from app.domain.search.serving.plan import Learned, LearningMode, search_of_json
@@ -15,16 +15,18 @@ from app.domain.search.serving.term_index import Match
 from app.domain.shared.clock import Clock
 from app.extensions import db
 
-MATCH = "match"  # As the snapshot of a rule that is not exact has it.
+MATCH, CATEGORIES = "match", "categories"  # As the snapshot of a rule has them that is not exact, or has any.
 
 
 def lacks_conditions(site_id: int) -> bool:
-    """Whether what is served says of a rule by condition only its term, and so means searches for exactly that: an
-    older release published it, while a newer one takes its place."""
-    wider = select(SearchRule.id).where(SearchRule.site_id == site_id, SearchRule.match != Match.EXACT.value)
-    ids = set(db.session.scalars(wider))
-    state = db.session.scalar(state_query(site_id)) if ids else None
-    return state is not None and any(rule["id"] in ids and MATCH not in rule for rule in state.rules)
+    """Whether what is served says of a rule by condition only its term, and so means searches for exactly that, or
+    lacks its categories: an older release published it, while a newer one takes its place."""
+    wider = select(SearchRule.id, SearchRule.categories).where(
+        SearchRule.site_id == site_id, SearchRule.match != Match.EXACT.value
+    )
+    needed = {row.id: {MATCH, CATEGORIES} if row.categories else {MATCH} for row in db.session.execute(wider)}
+    state = db.session.scalar(state_query(site_id)) if needed else None
+    return state is not None and any(not needed.get(rule["id"], set()) <= rule.keys() for rule in state.rules)
 
 
 def publish(clock: Clock, site_id: int) -> int:
@@ -38,7 +40,7 @@ def publish(clock: Clock, site_id: int) -> int:
     rules = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id).order_by(SearchRule.id)).all()
     now = clock.now()
     state.synonyms = [{"id": synonym.id} | synonym.group.as_json(for_shoppers=True) for synonym in synonyms]
-    state.rules = [rule_in_snapshot(rule) for rule in with_level_names(site_id, [row.value for row in rules])]
+    state.rules = [rule_in_snapshot(rule) for rule in with_names(site_id, [row.value for row in rules])]
     rows = db.session.execute(select(LearnedWord.word, LearnedWord.learned).where(LearnedWord.site_id == site_id))
     learned = Learned(learning_mode(site_id), {word: search_of_json(stored) for word, stored in rows})
     state.learned = learned.as_json()

@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from app.domain.search.serving.product_groups import GroupNames, ProductGroup, describe_group
+from app.domain.search.serving.product_groups import AttributeCondition, GroupNames, ProductGroup, describe_group
 from app.domain.search.serving.rule_set import RuleSet
 from app.domain.search.serving.rules import (
     LONGEST_PATH,
@@ -33,19 +33,23 @@ LONGEST_BANNER = 300
 LONGEST_SKU = 64
 LAST_POSITION = 100
 MOST_PLACED = 100  # Of each: pins, boosts, buries.
-MOST_TERMS, MOST_LEVELS = 20, 20  # Besides the term; of one rule.
+MOST_TERMS, MOST_LEVELS = 20, 20  # Besides the term; of one rule, and as many categories.
 MOST_RULES = 10_000  # All rules of a site are served from one snapshot.
+NO_LEVEL, NO_CATEGORY = "There is no level with the id “{}”.", "The shop has no category “{}”."
 LISTS = {"pins": "pinned", "boosts": "boosted", "buries": "buried"}
 TERM, *OTHER_FIELDS = fields_of(Rule)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
-    """What the shop has: products as their names by SKU, and the ids of levels and of the attributes with values."""
+    """What the shop has: products as their names by SKU, the ids of levels, of the attributes with values and of those
+    that are numbers, and the paths of categories."""
 
     skus: Mapping[str, str] = field(default_factory=dict)
     levels: Collection[str] = ()
     attributes: Collection[str] = ()
+    numbers: Collection[str] = ()
+    categories: Collection[str] = ()
 
 
 def check_rule(rule: Rule, known: KnownNames, further: Sequence[Problem] = ()) -> Rule:
@@ -89,34 +93,45 @@ def _term_problems(rule: Rule) -> Iterator[Problem]:
 
 
 def _match_problems(rule: Rule) -> Iterator[Problem]:
-    if rule.match is Match.ANY and not rule.levels:
-        message = "A rule for any search needs a level that the search must name; it would apply to every search."
+    if rule.match is Match.ANY and not rule.is_narrowed:
+        message = "A rule for any search needs a level or a category that the search must name. Without, it takes all."
         yield Problem("required", message, "#/levels")
-    if rule.match is Match.EXACT and rule.levels:
-        message = "A rule for exactly its term takes no level: nothing else stands in the search."
-        yield Problem("levels_of_exact", message, "#/levels")
+    for key, noun in (("levels", "level"), ("categories", "category")):
+        if rule.match is Match.EXACT and getattr(rule, key):
+            message = f"A rule for exactly its term takes no {noun}: nothing else stands in the search."
+            yield Problem(f"{key}_of_exact", message, f"#/{key}")
+        if len(getattr(rule, key)) > MOST_LEVELS:
+            yield Problem("too_many", f"A rule has at most {MOST_LEVELS} {key}.", f"#/{key}")
     if rule.match is Match.ANY and rule.other_terms:
         yield Problem("terms_of_any", "A rule for any search takes no other terms.", "#/otherTerms")
-    if len(rule.levels) > MOST_LEVELS:
-        yield Problem("too_many", f"A rule has at most {MOST_LEVELS} levels.", "#/levels")
 
 
 def _unknown_name_problems(rule: Rule, known: KnownNames) -> Iterator[Problem]:
-    """Yield the problems of levels and attributes that the shop does not have."""
+    """Yield the problems of levels, categories and attributes that the shop does not have."""
     yield from _level_problems("#/levels", rule.levels, known)
+    for at, path in enumerate(rule.categories):
+        if path not in known.categories:
+            yield Problem("unknown_category", NO_CATEGORY.format(path[:LONGEST_SKU]), f"#/categories/{at}")
     for key, groups in (("boostGroups", rule.boost_groups), ("buryGroups", rule.bury_groups)):
         for place, group in enumerate(groups):
             yield from _level_problems(f"#/{key}/{place}/levels", group.levels, known)
-            for at, (id, _) in enumerate(group.attributes):
-                if id and id not in known.attributes:
-                    message = f"No attribute with values has the id “{id[:64]}”."
-                    yield Problem("unknown_attribute", message, f"#/{key}/{place}/attributes/{at}/id")
+            for at, one in enumerate(group.attributes):
+                yield from _attribute_problems(f"#/{key}/{place}/attributes/{at}/id", one, known)
+
+
+def _attribute_problems(pointer: str, condition: AttributeCondition, known: KnownNames) -> Iterator[Problem]:
+    takes_values, takes_range = condition.id in known.attributes, condition.id in known.numbers
+    if condition.id and not (takes_range if condition.is_range and not condition.values else takes_values):
+        if takes_range and not condition.values:
+            return  # Nothing is said of it, which is refused already.
+        kind = "that is a number" if condition.is_range else "with values"
+        yield Problem("unknown_attribute", f"No attribute {kind} has the id “{condition.id[:64]}”.", pointer)
 
 
 def _level_problems(pointer: str, levels: Sequence[str], known: KnownNames) -> Iterator[Problem]:
     for at, id in enumerate(levels):
         if id not in known.levels:
-            yield Problem("unknown_level", f"There is no level with the id “{id[:64]}”.", f"{pointer}/{at}")
+            yield Problem("unknown_level", NO_LEVEL.format(id[:64]), f"{pointer}/{at}")
 
 
 def _position_problems(pins: Sequence[PinnedSku], names: Mapping[str, str]) -> Iterator[Problem]:
@@ -208,10 +223,14 @@ def _short_sku(sku: str) -> str:
     return sku if len(sku) <= LONGEST_SKU else sku[:LONGEST_SKU] + "…"
 
 
-def describe_searches(rule: Rule | SearchRule, levels: Mapping[str, str] | None = None) -> str:
+def describe_searches(
+    rule: Rule | SearchRule, levels: Mapping[str, str] | None = None, categories: Mapping[str, str] | None = None
+) -> str:
     """Describe the searches for which a rule is, as in "Searches that contain “tent” and name Camping". `levels` are
-    the names of levels by their ids."""
-    named = " or ".join((levels or {}).get(id, id) for id in rule.levels)
+    the names of levels by their ids, `categories` those of categories by their paths."""
+    names = [(levels or {}).get(id, id) for id in rule.levels]
+    names += [(categories or {}).get(path, path) for path in rule.categories]
+    named = " or ".join(dict.fromkeys(names))
     terms = " or ".join(f"“{term}”" for term in (rule.term, *rule.other_terms))
     match Match(rule.match):
         case Match.EXACT:
@@ -234,16 +253,23 @@ def rule_label(rule: Rule | SearchRule) -> str:
 
 
 def overlapping(rule: Rule, rules: RuleSet) -> list[Rule]:
-    """Return the other rules that apply to some of the same searches, as far as terms and levels show it, by
-    precedence. Dates and switches are passed over."""
+    """Return the other rules that apply to some of the same searches, by precedence, as far as terms, levels and
+    categories show it. Dates and switches are passed over."""
     own = RuleSet.of([rule])
-    levels = set(rule.level_names)
+    names = set(rule.names)
     found = {one.id: one for term in rule.terms for one in rules.matching(term)}
     for one in rules.rules:
-        if any(own.matching(term) for term in one.terms) or levels.intersection(one.level_names):
+        if any(own.matching(term) for term in one.terms) or names.intersection(one.names):
             found[one.id] = one
     found.pop(rule.id, None)
     return sorted(found.values(), key=lambda one: one.precedence)
+
+
+def missing_names(rule: Rule | SearchRule, levels: Collection[str], categories: Collection[str]) -> list[str]:
+    """Return a sentence on each level and category of the rule that the shop does not have any more. `levels` are ids,
+    `categories` paths."""
+    gone = [NO_LEVEL.format(id) for id in rule.levels if id not in levels]
+    return [*gone, *(NO_CATEGORY.format(path) for path in rule.categories if path not in categories)]
 
 
 class RuleState(StrEnum):

@@ -1,12 +1,17 @@
-"""The levels that rules and their groups name: the names by which searches name them, and what an editor offers."""
+"""The levels and categories that rules name: the names by which searches name them; and what an editor offers for
+these and for groups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlalchemy import select
 
+from app.domain.merchandising.facets import shared_definition
+from app.domain.merchandising.shop import load_tree
+from app.domain.merchandising.tree import ShopTree
+from app.domain.merchandising.trees import category_labels
 from app.domain.relevance.models import SearchRule
 from app.domain.search.serving import configuration
 from app.domain.search.serving.product_groups import GroupNames
@@ -14,20 +19,31 @@ from app.domain.search.serving.rules import Rule
 from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.products.panel import path_label
 from app.domain.taxonomy.taxonomies import active_tree
-from app.domain.taxonomy.tree import AttributeType, TaxonomyTree
+from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
 from app.extensions import db
 
 
-def with_level_names(site_id: int, rules: Iterable[Rule]) -> list[Rule]:
-    """Return the rules with the names of their levels and of those below, as the active taxonomy has them."""
+def with_names(site_id: int, rules: Iterable[Rule]) -> list[Rule]:
+    """Return the rules with the names of their levels and categories and of those below, as the active taxonomy and the
+    primary tree have them. Hidden categories have none."""
     rules = list(rules)
-    if not any(rule.levels for rule in rules):
-        return rules
-    tree = active_tree(site_id)
-    return [replace(rule, level_names=_names(tree, rule.levels)) if rule.levels else rule for rule in rules]
+    taxonomy = active_tree(site_id) if any(rule.levels for rule in rules) else TaxonomyTree()
+    shop = load_tree(site_id) if any(rule.categories for rule in rules) else ShopTree((), {}, None)
+    return [replace(rule, names=_names_of(rule, taxonomy, shop)) if rule.is_narrowed else rule for rule in rules]
 
 
-def _names(tree: TaxonomyTree, level_ids: Iterable[str]) -> tuple[str, ...]:
+def _names_of(rule: Rule, taxonomy: TaxonomyTree, shop: ShopTree) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*_level_names(taxonomy, rule.levels), *_shown(shop, rule.categories))))
+
+
+def _shown(tree: ShopTree, paths: Iterable[str]) -> Iterator[str]:
+    """Yield the names of categories that shoppers see, and of those below them."""
+    for node in filter(None, map(tree.at, paths)):
+        yield node.name
+        yield from (below.name for below in tree.shown(node.id))
+
+
+def _level_names(tree: TaxonomyTree, level_ids: Iterable[str]) -> tuple[str, ...]:
     known = (id for id in level_ids if id in tree.levels)
     ids = dict.fromkeys(below for id in known for below in (id, *tree.below(id)))
     return tuple(dict.fromkeys(name for id in ids for name in tree.levels[id].names))
@@ -35,26 +51,46 @@ def _names(tree: TaxonomyTree, level_ids: Iterable[str]) -> tuple[str, ...]:
 
 def with_values(tree: TaxonomyTree) -> dict[str, str]:
     """Return the names of the attributes by whose values groups can be filled, by their ids. Numbers are none."""
-    definitions = ((id, found[0]) for id, found in tree.attributes_by_id().items() if found)
-    return {id: first.name for id, first in definitions if first.type is not AttributeType.NUMBER}
+    return {one.id: one.name for one in _definitions(tree) if one.type is not AttributeType.NUMBER}
+
+
+def with_numbers(tree: TaxonomyTree) -> dict[str, Attribute]:
+    """Return the attributes by whose numbers groups can be filled, by their ids."""
+    return {one.id: one for one in _definitions(tree) if one.type is AttributeType.NUMBER}
+
+
+def _definitions(tree: TaxonomyTree) -> Iterator[Attribute]:
+    yield from (shared_definition(found) for found in tree.attributes_by_id().values() if found)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleChoices:
-    """What an editor of rules offers: levels by their labels and attributes by their names, each by its id, and the
-    currency of prices."""
+    """What an editor of rules offers: levels by their labels, attributes with values and those that are numbers by
+    their names, each by its id, the units of numbers, the currency of prices, and categories by their labels, each by
+    its path."""
 
     levels: Mapping[str, str] = field(default_factory=dict)
     attributes: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
     currency: str = "gbp"
+    categories: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, tree: TaxonomyTree, currency: str) -> RuleChoices:
-        return cls({id: path_label(tree, id) for id in tree.levels}, with_values(tree), currency)
+    def of(cls, tree: TaxonomyTree, currency: str, categories: Mapping[str, str]) -> RuleChoices:
+        numbers = with_numbers(tree)
+        return cls(
+            levels={id: path_label(tree, id) for id in tree.levels},
+            attributes=with_values(tree),
+            numbers={id: one.name for id, one in numbers.items()},
+            units={id: one.unit for id, one in numbers.items() if one.unit},
+            currency=currency,
+            categories=categories,
+        )
 
     @property
     def names(self) -> GroupNames:
-        return GroupNames(self.levels, self.attributes, self.currency)
+        return GroupNames(self.levels, {**self.numbers, **self.attributes}, self.units, self.currency)
 
     def level_label(self, level_id: str) -> str:
         return _label_of(self.levels, level_id)
@@ -62,11 +98,23 @@ class RuleChoices:
     def level_id(self, label: str) -> str:
         return _id_of(self.levels, label)
 
+    def category_label(self, path: str) -> str:
+        return _label_of(self.categories, path)
+
+    def category_path(self, label: str) -> str:
+        return _id_of(self.categories, label)
+
     def attribute_label(self, attribute_id: str) -> str:
         return _label_of(self.attributes, attribute_id)
 
     def attribute_id(self, label: str) -> str:
         return _id_of(self.attributes, label)
+
+    def number_label(self, attribute_id: str) -> str:
+        return _label_of(self.numbers, attribute_id)
+
+    def number_id(self, label: str) -> str:
+        return _id_of(self.numbers, label)
 
 
 def _label_of(labels: Mapping[str, str], id: str) -> str:
@@ -84,14 +132,16 @@ def _id_of(labels: Mapping[str, str], text: str) -> str:
 
 
 def rule_choices(site_id: int) -> RuleChoices:
-    return RuleChoices.of(active_tree(site_id), currency_of(site_id))
+    return RuleChoices.of(active_tree(site_id), currency_of(site_id), category_labels(site_id))
 
 
 def republish_names(site_id: int) -> None:
-    """Have rules published anew after the taxonomy changed, where some name levels that are not served under their
-    present names. Call it in a transaction."""
+    """Have rules published anew after the taxonomy or the categories changed, where some name levels or categories that
+    are not served under their present names. Call it in a transaction."""
     rows = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id))
-    rules = with_level_names(site_id, [row.value for row in rows if row.levels])
-    served = {rule.id: rule.level_names for rule in configuration.read_snapshot(site_id).rules.rules}
-    if any(served.get(rule.id) != rule.level_names for rule in rules):
+    rules = with_names(site_id, [row.value for row in rows if row.levels or row.categories])
+    if not rules:
+        return
+    served = {rule.id: rule.names for rule in configuration.read_snapshot(site_id).rules.rules}
+    if any(served.get(rule.id) != rule.names for rule in rules):
         configuration.raise_version(site_id)

@@ -6,6 +6,7 @@ Call the use cases in a transaction; what they save is served once it is publish
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection as Several
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,6 +20,7 @@ from app.domain.catalogue.models import Collection, Page, Product
 from app.domain.catalogue.revisions import check_revision
 from app.domain.merchandising.shop import load_tree
 from app.domain.merchandising.tree import ShopTree
+from app.domain.merchandising.trees import category_labels
 from app.domain.relevance.models import SearchRule
 from app.domain.relevance.rule_definition import (
     MOST_PLACED,
@@ -30,7 +32,7 @@ from app.domain.relevance.rule_definition import (
     rule_label,
     state_of,
 )
-from app.domain.relevance.rule_levels import with_level_names, with_values
+from app.domain.relevance.rule_levels import with_names, with_numbers, with_values
 from app.domain.search.serving import configuration
 from app.domain.search.serving.rule_set import RuleSet
 from app.domain.search.serving.rules import RULE, Rule, normalized_term, safe_redirect
@@ -190,9 +192,11 @@ def check_for_site(
     may_lead_nowhere: bool = False,
     known_skus: Mapping[str, str] | None = None,
     tree: TaxonomyTree | None = None,
+    further_categories: Several[str] = (),
 ) -> Rule:
     """Return the rule as it can be stored in `own`, or in a new row for None. `known_skus` replaces the SKUs that the
-    shop has now, with the names of the products, and `tree` its levels. Raises Invalid with every problem."""
+    shop has now, with the names of the products, and `tree` its levels; `further_categories` are paths beside those
+    that it has. Raises Invalid with every problem."""
     clean = rule.tidied()
     further: list[Problem] = []
     if not may_lead_nowhere:
@@ -208,18 +212,22 @@ def check_for_site(
     if known_skus is None:
         pinned = (pin.sku for pin in clean.pins[:MOST_PLACED])
         known_skus = product_names(site_id, {*pinned, *clean.boosts[:MOST_PLACED], *clean.buries[:MOST_PLACED]})
-    return check_rule(clean, known_names(site_id, [clean], known_skus, tree), further)
+    known = known_names(site_id, [clean], known_skus, tree)
+    known = replace(known, categories={*known.categories, *further_categories})
+    return check_rule(clean, known, further)
 
 
 def known_names(
     site_id: int, rules: Iterable[Rule], skus: Mapping[str, str], tree: TaxonomyTree | None = None
 ) -> KnownNames:
-    """Return what the shop has of what rules name; `skus` are those of the products that it has. The taxonomy is read
-    only where a rule names something of it, unless `tree` is given."""
+    """Return what the shop has of what rules name; `skus` are those of the products that it has. The taxonomy and the
+    categories are read only where a rule names something of them; `tree` takes the place of the taxonomy."""
+    rules = list(rules)
+    paths = category_labels(site_id) if any(rule.categories for rule in rules) else {}
     if not any(rule.levels or any(group.levels or group.attributes for group in rule.groups) for rule in rules):
-        return KnownNames(skus)
+        return KnownNames(skus, categories=paths)
     tree = tree or active_tree(site_id)
-    return KnownNames(skus, tree.levels, with_values(tree))
+    return KnownNames(skus, tree.levels, with_values(tree), with_numbers(tree), paths)
 
 
 def product_names(site_id: int, skus: Iterable[str]) -> dict[str, str]:
@@ -371,7 +379,7 @@ def find_rules(site_id: int, query: RuleQuery, now: datetime, applied: Mapping[s
     term."""
     state = configuration.serving_state(site_id)
     stored = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id)).all()
-    counts = count_applied(with_level_names(site_id, (row.value for row in stored)), applied or {})
+    counts = count_applied(with_names(site_id, (row.value for row in stored)), applied or {})
     wanted = query.words.strip().casefold()
     found = []
     for rule in stored:

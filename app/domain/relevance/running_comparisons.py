@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.domain.relevance.candidates import baseline_of
 from app.domain.relevance.proposals import Proposal, RuleProposal, apply_proposal, stored_proposal
-from app.domain.relevance.rule_levels import with_level_names
+from app.domain.relevance.rule_levels import with_names
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving.plan import Served
 from app.domain.search_statistics.models import RankingComparison
@@ -89,5 +89,5 @@ def _stored(site_id: int) -> RunningComparison | None:
         return None
     proposal = stored_proposal(row.proposal)
     if isinstance(proposal, RuleProposal):
-        proposal = replace(proposal, rule=with_level_names(site_id, [proposal.rule])[0])
+        proposal = replace(proposal, rule=with_names(site_id, [proposal.rule])[0])
     return RunningComparison(row.id, site_id, proposal, row.baseline, row.share, row.last_day)

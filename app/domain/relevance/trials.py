@@ -19,7 +19,7 @@ from app.domain.catalogue.models import Product
 from app.domain.catalogue.product_rules import add_to_terms
 from app.domain.relevance.comparison import Comparison, compare
 from app.domain.relevance.proposals import Proposal, RuleProposal, TermsProposal, apply_proposal, preview_moment
-from app.domain.relevance.rule_levels import with_level_names
+from app.domain.relevance.rule_levels import with_names
 from app.domain.search.engine import Change, IndexName, SearchEngine, Searching, TrialsUnsupported, Upsert
 from app.domain.search.index.documents import product_documents
 from app.domain.search.serving.configuration import served as served_now
@@ -72,7 +72,7 @@ def start_trial(engine: SearchEngine, site_id: int, proposal: Proposal, now: dat
     with ExitStack() as stack:
         changed_engine: Searching = engine
         if isinstance(proposal, RuleProposal):
-            proposal = replace(proposal, rule=with_level_names(site_id, [proposal.rule])[0])
+            proposal = replace(proposal, rule=with_names(site_id, [proposal.rule])[0])
         if isinstance(proposal, TermsProposal):
             if not engine.supports_trials:
                 raise TrialsUnsupported

@@ -167,8 +167,8 @@ class ManageRankingAnswer(Answer):
 def manage_product_ranking(call: Call, sent: ManageRankingArguments) -> ManageRankingAnswer:
     """Change what shoppers see first: the rule of one search (pinned, boosted and buried products, a redirect, a
     banner), or which values of a category have landing pages. Each call changes one part and leaves the rest. A rule
-    is for one search, or by match and levels for many; for words that mean the same use manageSynonyms, for a word that
-    one product lacks manageProductSearchTerms."""
+    is for one search, or by match, levels and categories for many; for words that mean the same use manageSynonyms, for
+    a word that one product lacks manageProductSearchTerms."""
     if sent.action in LANDING:
         return _set_landing(call, sent)
     step = _remove(call, sent) if sent.action == "remove" else _place(call, sent)

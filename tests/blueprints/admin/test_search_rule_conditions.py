@@ -9,23 +9,28 @@ from flask import Flask
 from sqlalchemy import select
 
 from app import ports
+from app.domain.merchandising import nodes, trees
+from app.domain.merchandising.arrangement import Target
+from app.domain.merchandising.models import Node
 from app.domain.relevance import publishing
 from app.domain.relevance.models import SearchRule
+from app.domain.shared.author import Author
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
-from tests.factories import make_product, make_rule, make_taxonomy
+from tests.factories import make_category, make_product, make_rule, make_taxonomy
 from tests.page_client import Reading
 
 LIST = "/admin/search/ranking"
 NEW = f"{LIST}/new"
 COLOUR = {"attributeId": "colour", "name": "Colour", "type": "STRING"}
+WEIGHT = {"attributeId": "weight-g", "name": "Weight", "type": "NUMBER", "unit": "g"}
 LEVELS = [
     {
         "levelId": "camping",
         "name": "Camping",
-        "attributes": [COLOUR],
+        "attributes": [COLOUR, WEIGHT],
         "children": [{"levelId": "tents", "name": "Tents"}],
     }
 ]
@@ -39,6 +44,12 @@ GROUP = {
     "group-stock": ["in", "out", ""],
     "group-new_days": ["", "30", ""],
     "group-on_sale": ["yes", "", ""],
+}
+NUMBERS = {
+    "number-group": ["0", "1", "0", "1"],
+    "number-attribute": ["weight", "", "", "Weight"],
+    "number-from": ["100.5", "", "", ""],
+    "number-to": ["1000", "", "", "2000"],
 }
 FORM = {
     "match": "contains",
@@ -57,6 +68,16 @@ def shop(app: Flask) -> Merchandiser:
         make_product(site, "TENT-1")
         make_taxonomy(site, LEVELS, active=True, id="kinds")
     return found
+
+
+@pytest.fixture
+def categories(app: Flask, shop: Merchandiser) -> Merchandiser:
+    """The shop with the categories Outdoor and, below it, Camping."""
+    with app.app_context(), transaction():
+        author = Author(shop.site_id, "Mia Moss", ports.clock())
+        tree = trees.create(author, "Shop").id
+        make_category(author, tree, "Camping", make_category(author, tree, "Outdoor").id)
+    return shop
 
 
 def stored(app: Flask) -> dict[str, Any]:
@@ -143,6 +164,89 @@ def test_groups_are_added_and_removed_in_the_form_alone(app: Flask, shop: Mercha
     assert len(values(without_script, "group-manufacturers")) == 1
     with app.app_context():
         assert db.session.scalars(select(SearchRule)).all() == []
+
+
+def test_a_rule_for_a_category_is_saved_by_its_path_and_shown_by_its_name(app: Flask, categories: Merchandiser) -> None:
+    shop = categories
+    answer = shop.post(NEW, {"match": "any", "term": "week", "categories": "Outdoor › Camping", "boost": ["TENT-1"]})
+    assert stored(app)["categories"] == ["outdoor/camping"]
+    page = shop.get(answer.location)
+    assert page.value("categories") == "Outdoor › Camping"
+    assert "Outdoor › Camping" in [option["value"] for option in page.all("option") if "value" in option]
+    assert "Searches that name Outdoor › Camping" in text(shop.get(LIST))
+
+
+def test_an_unknown_category_is_refused_at_its_field_and_stays_as_typed(app: Flask, categories: Merchandiser) -> None:
+    sent = {"match": "any", "term": "week", "categories": "Outdoor; Boats", "boost": ["TENT-1"]}
+    page = categories.post(NEW, sent, 400)
+    assert "The shop has no category “Boats”." in text(page)
+    assert page.value("categories") == "Outdoor; Boats"
+    assert [one["name"] for one in page.all("input") if one.get("aria-invalid")] == ["categories"]
+    page = categories.post(NEW, sent | {"categories": ""}, 400)
+    assert "needs a level or a category" in text(page)
+
+
+def test_the_list_and_the_editor_say_that_a_category_is_gone(app: Flask, categories: Merchandiser) -> None:
+    sent = {"match": "any", "term": "week", "categories": "Outdoor › Camping", "boost": ["TENT-1"]}
+    answer = categories.post(NEW, sent)
+    with app.app_context(), transaction():
+        author = Author(categories.site_id, "Mia Moss", ports.clock())
+        nodes.delete(author, db.session.query(Node).filter_by(path="outdoor/camping").one().id)
+    for address in (LIST, answer.location):
+        assert "The shop has no category “outdoor/camping”." in text(categories.get(address))
+    assert categories.get(answer.location).value("categories") == "outdoor/camping"
+
+
+def test_a_form_opened_before_its_category_moved_is_shown_beside_the_rule(app: Flask, categories: Merchandiser) -> None:
+    sent = {"match": "any", "term": "week", "categories": "Outdoor › Camping", "boost": ["TENT-1"]}
+    answer = categories.post(NEW, sent)
+    with app.app_context(), transaction():
+        author = Author(categories.site_id, "Mia Moss", ports.clock())
+        nodes.move(author, db.session.query(Node).filter_by(path="outdoor/camping").one().id, Target(None))
+    page = categories.post(answer.location, sent | {"revision": "1"}, 409)
+    assert "Categories" in text(page)
+    categories.post(answer.location, sent | {"revision": "2", "categories": "Camping", "priority": "3"})
+    assert (stored(app)["categories"], stored(app)["priority"]) == (["camping"], 3)
+
+
+def test_a_group_takes_a_range_of_a_number(app: Flask, shop: Merchandiser) -> None:
+    answer = shop.post(NEW, FORM | GROUP | NUMBERS)
+    rule = stored(app)
+    assert rule["boostGroups"][0]["attributes"][-1] == {"id": "weight-g", "values": [], "from": 100.5, "to": 1000}
+    assert rule["buryGroups"][0]["attributes"] == [{"id": "weight-g", "values": [], "to": 2000}]
+    page = shop.get(answer.location)
+    kept = {name: values(page, name) for name in NUMBERS}
+    assert kept == {
+        "number-group": ["0", "1"],
+        "number-attribute": ["Weight", "Weight"],
+        "number-from": ["100.5", ""],
+        "number-to": ["1000", "2000"],
+    }
+    assert "From (g)" in text(page)
+    assert "Weight 100.5 to 1000 g" in text(shop.get(LIST))
+    shop.post(answer.location, {**FORM, **GROUP, **kept, "revision": "1"})
+    with app.app_context():
+        assert db.session.scalars(select(SearchRule)).one().revision == 1
+
+
+def test_a_number_that_cannot_be_is_refused_and_stays_as_typed(app: Flask, shop: Merchandiser) -> None:
+    wrong = {"number-attribute": ["weight", "", "", "Colour"], "number-from": ["heavy", "", "", "3"]}
+    page = shop.post(NEW, FORM | GROUP | NUMBERS | wrong, 400)
+    assert "“heavy” is not a number." in text(page)
+    assert "No attribute that is a number has the id “Colour”." in text(page)
+    assert values(page, "number-from") == ["heavy", "", "", "3"]
+    marked = [one.get("name") for one in page.all("input") if one.get("aria-invalid")]
+    assert marked == ["number-from", "number-attribute"]
+    turned = {"number-from": ["5", "", "", ""], "number-to": ["4", "", "", "2"]}
+    page = shop.post(NEW, FORM | GROUP | NUMBERS | turned, 400)
+    assert "The lower number is above the higher one." in text(page)
+
+
+def test_a_row_for_a_number_is_added_in_the_form_alone(app: Flask, shop: Merchandiser) -> None:
+    added = shop.swap(NEW, FORM | GROUP | NUMBERS | {"intent": "number:1"})
+    assert added.status_code == 200 and added.text.count('name="number-attribute"') == 5
+    fewer = shop.swap(NEW, FORM | GROUP | NUMBERS | {"intent": "ungroup:0"})
+    assert fewer.text.count('name="number-group" value="0"') == 2 and "100.5" not in fewer.text
 
 
 def test_the_editor_names_rules_for_the_same_searches_and_which_comes_first(app: Flask, shop: Merchandiser) -> None:

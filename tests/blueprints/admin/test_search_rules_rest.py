@@ -48,6 +48,7 @@ def test_a_rule_is_added_listed_changed_and_deleted(client: FlaskClient):
         "match": "exact",
         "otherTerms": [],
         "levels": [],
+        "categories": [],
         "priority": 100,
         "boostGroups": [],
         "buryGroups": [],

@@ -105,6 +105,29 @@ def test_a_dry_run_says_the_same_and_writes_nothing(take: Take):
     assert db.session.scalars(select(SearchRule)).all() == db.session.scalars(select(Synonym)).all() == []
 
 
+TREE = {"name": "Shop", "primary": True, "nodes": [{"name": "Camping", "slug": "camping"}]}
+IN_CAMPING = {"term": "week", "match": "any", "banner": {"text": "Camping week"}}
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_rule_names_a_category_that_the_bundle_brings(take: Take, dry_run: bool):
+    wanted = [IN_CAMPING | {"categories": ["camping"]}, IN_CAMPING | {"term": "x", "categories": ["boats"]}]
+    report = take(site=SITE, merchandising={"trees": [TREE]}, rules=wanted, dry_run=dry_run)
+    assert counts(report, "rules") == {"added": 1, "refused": 1}
+    assert refusals(report)[0][::2] == ("rules.json", "1/categories/0")
+
+
+def test_rules_for_categories_and_numbers_come_back_from_an_export(take: Take, tmp_path: Path):
+    weight = {"attributeId": "weight", "name": "Weight", "type": "NUMBER"}
+    levels = [{"levelId": "tents", "name": "Tents", "attributes": [weight]}]
+    taxonomy = {"taxonomies": [{"id": "kinds", "name": "Kinds", "active": True, "rootLevels": levels}]}
+    light = {"boostGroups": [{"attributes": [{"id": "weight", "to": 2.5}]}]}
+    whole = {"rules": [IN_CAMPING | light | {"categories": ["camping"]}], "taxonomy": taxonomy}
+    report = take(write_bundle(tmp_path / "first", site=SITE, merchandising={"trees": [TREE]}, **whole), host=None)
+    assert counts(report, "rules") == {"added": 1}
+    assert_comes_back(take, tmp_path, HOST, "")
+
+
 def test_bad_records_are_refused_with_line_field_and_reason_and_the_rest_comes_in(take: Take):
     report = take(
         products=[product("T-1")],

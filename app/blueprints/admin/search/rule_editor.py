@@ -27,11 +27,12 @@ from app.domain.relevance.previews import skus_not_found
 from app.domain.relevance.rule_definition import (
     MOST_PLACED,
     deletion_effects,
+    missing_names,
     overlapping,
     rule_label,
     state_of,
 )
-from app.domain.relevance.rule_levels import rule_choices, with_level_names
+from app.domain.relevance.rule_levels import rule_choices, with_names
 from app.domain.relevance.rules import count_applied, missing_pages
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.serving import configuration
@@ -51,7 +52,7 @@ MATCHES = (
     (Match.EXACT.value, "exactly"),
     (Match.STARTS_WITH.value, "something that starts with"),
     (Match.CONTAINS.value, "something that contains"),
-    (Match.ANY.value, "anything that names one of the levels below"),
+    (Match.ANY.value, "anything that names a level or category below"),
 )
 STOCKS = (("", "Any stock"), ("in", "In stock"), ("out", "Sold out"))
 PLAIN = "pick"
@@ -149,6 +150,7 @@ def _show_placing(rule: SearchRule | None, form: RuleForm) -> Response:
         context |= {
             "moved_focus": intent.startswith(("remove", "ungroup")),
             "new_group": intent.startswith("group"),
+            "new_number": intent.removeprefix("number:") if intent.startswith("number:") else "",
             "pins_another": intent.startswith(tuple(LISTS_BY_ACTION)),
         }
     return make_response(render_template("admin/search/rule_editor/_placing.html", **context))
@@ -203,13 +205,15 @@ def _rule_facts(rule: SearchRule | None) -> dict[str, Any]:
     now = ports.clock().now()
     counts = applied_counts()
     served = configuration.served(rule.site_id).rules
+    choices = rule_choices(rule.site_id)
     return {
         "state": state_of(rule, now),
         "is_synced": configuration.is_live(rule, configuration.serving_state(rule.site_id)),
         "consequences": deletion_effects(rule, now),
         "nowhere": missing_pages(rule.site_id, rule.value.paths),
         "applied": count_applied([rule.value], counts)[rule.id] if counts is not None else None,
-        "overlaps": overlapping(with_level_names(rule.site_id, [rule.value])[0], served)[:MOST_OVERLAPS],
+        "gone": missing_names(rule, choices.levels, choices.categories),
+        "overlaps": overlapping(with_names(rule.site_id, [rule.value])[0], served)[:MOST_OVERLAPS],
         "days": DAYS,
     }
 

@@ -2,110 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.forms import sent_revision
+from app.blueprints.admin.search.group_form import BOOST, BURY, LONGEST_CONDITION, MOST_SENT, GroupRow, joined
 from app.domain.relevance.models import SearchRule
-from app.domain.relevance.rule_definition import LAST_POSITION, MOST_PLACED
+from app.domain.relevance.rule_definition import LAST_POSITION
 from app.domain.relevance.rule_levels import RuleChoices
-from app.domain.search.serving.product_groups import MOST_GROUPS, Attributes, ProductGroup
+from app.domain.search.serving.product_groups import MOST_GROUPS, ProductGroup
 from app.domain.search.serving.rules import USUAL_PRIORITY, PinnedSku, Rule
 from app.domain.search.serving.term_index import Match
-from app.domain.shared.money import decimal_text, parse_money
-from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.record_fields import TypedForm, join_texts, split_texts
+from app.domain.shared.problems import Problem
+from app.domain.shared.record_fields import TypedForm, split_texts
 
-MOST_SENT = MOST_PLACED + 1  # Of each list, so that one too many is refused and not dropped in silence.
 LONGEST_SENT = 200
-LONGEST_CONDITION = 2_000
 STEPS = {"up": -1, "down": 1}
 LISTS_BY_ACTION = {"pin": "pins", "boost": "boosts", "bury": "buries"}
 TEXTS = Rule.text_names()
-BOOST, BURY = "boost", "bury"
-
-
-@dataclass(frozen=True, slots=True)
-class GroupRow:
-    """A group of products as it was typed. Lists have semicolons between; levels stand by their labels, attributes as
-    `name=value`, prices in major units."""
-
-    effect: str = BOOST
-    manufacturers: str = ""
-    levels: str = ""
-    attributes: str = ""
-    price_from: str = ""
-    price_to: str = ""
-    stock: str = ""
-    new_days: str = ""
-    on_sale: str = ""
-
-    @classmethod
-    def of(cls, effect: str, group: ProductGroup, choices: RuleChoices) -> GroupRow:
-        pairs = (f"{choices.attribute_label(id)}={value}" for id, values in group.attributes for value in values)
-        return cls(
-            effect,
-            _joined(group.manufacturers),
-            _joined(map(choices.level_label, group.levels)),
-            _joined(pairs),
-            _price_text(group.price_from, choices.currency),
-            _price_text(group.price_to, choices.currency),
-            group.stock or "",
-            "" if group.new_days is None else str(group.new_days),
-            "yes" if group.on_sale else "",
-        )
-
-    @classmethod
-    def sent(cls, form: MultiDict[str, str]) -> tuple[GroupRow, ...]:
-        lists = [form.getlist(f"group-{each.name}")[:MOST_SENT] for each in fields(cls)]
-        longest = max(map(len, lists))
-        texts = ([*values, *[""] * (longest - len(values))] for values in lists)
-        return tuple(cls(*(text[:LONGEST_CONDITION] for text in row)) for row in zip(*texts, strict=True))
-
-    @property
-    def is_blank(self) -> bool:
-        return replace(self, effect=BOOST) == GroupRow()
-
-    def group(self, choices: RuleChoices, pointer: str, problems: list[Problem]) -> ProductGroup:
-        """Return the group of the row. What cannot be read is added to `problems`, at `pointer`."""
-
-        def amount(text: str, name: str) -> int | None:
-            try:
-                return parse_money(text, choices.currency, f"{pointer}/{name}") if text.strip() else None
-            except Invalid as invalid:
-                problems.extend(invalid.problems)
-                return None
-
-        days = self.new_days.strip()
-        return ProductGroup(
-            manufacturers=tuple(split_texts(self.manufacturers)),
-            levels=tuple(map(choices.level_id, split_texts(self.levels))),
-            attributes=self._attributes(choices),
-            price_from=amount(self.price_from, "priceFrom"),
-            price_to=amount(self.price_to, "priceTo"),
-            stock=self.stock if self.stock in ("in", "out") else None,
-            new_days=None if not days else int(days) if days.isascii() and days.isdigit() and len(days) < 7 else 0,
-            on_sale=self.on_sale == "yes",
-        )
-
-    def _attributes(self, choices: RuleChoices) -> Attributes:
-        found: dict[str, list[str]] = {}
-        for text in split_texts(self.attributes):
-            name, _, value = text.partition("=")
-            found.setdefault(choices.attribute_id(name.strip()), []).extend([value.strip()] if value.strip() else [])
-        return tuple((id, tuple(values)) for id, values in found.items())
-
-
-def _price_text(price: int | None, currency: str) -> str:
-    return "" if price is None else decimal_text(price, currency)
-
-
-def _joined(texts: Iterable[str]) -> str:
-    kept = list(texts)
-    return join_texts(kept) if kept else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +40,15 @@ class TypedPin:
 @dataclass(frozen=True, slots=True)
 class RuleForm:
     """The form of a ranking rule. `texts` are those of its other fields, by the names under which they are sent, times
-    in the time zone of the shop. `levels` are by their labels. `revision` 0 is a rule that is not saved yet."""
+    in the time zone of the shop. `levels` and `categories` are by their labels. `revision` 0 is a rule that is not
+    saved yet."""
 
     texts: Mapping[str, str]
     pins: tuple[TypedPin, ...] = ()
     boosts: tuple[str, ...] = ()
     buries: tuple[str, ...] = ()
     levels: str = ""
+    categories: str = ""
     groups: tuple[GroupRow, ...] = ()
     enabled: bool = True
     revision: int = 0
@@ -148,7 +67,8 @@ class RuleForm:
             pins=tuple(TypedPin(pin.sku, str(pin.position)) for pin in rule.pins),
             boosts=rule.boosts,
             buries=rule.buries,
-            levels=_joined(map(choices.level_label, rule.levels)),
+            levels=joined(map(choices.level_label, rule.levels)),
+            categories=joined(map(choices.category_label, rule.categories)),
             groups=(
                 *(GroupRow.of(BOOST, group, choices) for group in rule.boost_groups),
                 *(GroupRow.of(BURY, group, choices) for group in rule.bury_groups),
@@ -166,6 +86,7 @@ class RuleForm:
             boosts=tuple(_sent_skus(sent, "boost")),
             buries=tuple(_sent_skus(sent, "bury")),
             levels=sent.get("levels", "")[:LONGEST_CONDITION],
+            categories=sent.get("categories", "")[:LONGEST_CONDITION],
             groups=GroupRow.sent(sent),
             enabled="paused" not in sent,
             revision=sent_revision(sent),
@@ -221,6 +142,7 @@ class RuleForm:
             boosts=self.boosts,
             buries=self.buries,
             levels=tuple(map(choices.level_id, split_texts(self.levels))),
+            categories=tuple(map(choices.category_path, split_texts(self.categories))),
             boost_groups=self._groups(BOOST, choices, problems),
             bury_groups=self._groups(BURY, choices, problems),
             enabled=self.enabled,
@@ -230,11 +152,14 @@ class RuleForm:
     def after(self, intent: str) -> RuleForm:
         """Return the form after a button of its products was pressed: `pin:SKU`, `boost:SKU`, `bury:SKU`, `remove:SKU`,
         `up:SKU`, `down:SKU`, `place:2:SKU`, to the third row, or `at:4:SKU`, whose position was typed and was 4. Pins
-        come in the order of their positions. `group:` adds a group, and `ungroup:1` removes the second."""
+        come in the order of their positions. `group:` adds a group, `ungroup:1` removes the second, and `number:1` adds
+        a condition on a number to it."""
         action, _, sku = intent.partition(":")
         form = replace(self, pins=_by_position(self.pins))
         if action in ("group", "ungroup"):
             return self._with_group() if action == "group" else self._without_group(sku)
+        if action == "number":
+            return self._with_number(sku)
         if action == "place":
             row, _, sku = sku.partition(":")
             return form._moved_to(sku, int(row)) if row.isascii() and row.isdigit() and len(row) < 4 else form
@@ -250,6 +175,11 @@ class RuleForm:
     def _with_group(self) -> RuleForm:
         most = 2 * MOST_GROUPS
         return self if len(self.groups) >= most else replace(self, groups=(*self.groups, GroupRow()))
+
+    def _with_number(self, place: str) -> RuleForm:
+        return replace(
+            self, groups=tuple(row.with_number() if str(at) == place else row for at, row in enumerate(self.groups))
+        )
 
     def _without_group(self, place: str) -> RuleForm:
         return replace(self, groups=tuple(row for at, row in enumerate(self.groups) if str(at) != place))

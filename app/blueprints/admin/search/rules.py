@@ -25,6 +25,7 @@ from app.domain.relevance.rule_definition import (
     RuleState,
     deletion_effects,
     describe_searches,
+    missing_names,
     rule_effects,
     rule_label,
 )
@@ -142,7 +143,7 @@ def applied_counts() -> Mapping[str, int] | None:
 def _list_context(query: RuleQuery) -> dict[str, object]:
     now = ports.clock().now()
     found = rules.find_rules(current_user.site_id, query, now, applied_counts())
-    names = rule_choices(current_user.site_id).names
+    choices = rule_choices(current_user.site_id)
     leading = [row.rule for row in found.page.items if row.state in (RuleState.LIVE, RuleState.SCHEDULED)]
     return {
         "found": found,
@@ -152,8 +153,11 @@ def _list_context(query: RuleQuery) -> dict[str, object]:
         "days": DAYS,
         "time_zone": shop_settings(current_user.site_id).time_zone,
         "nowhere": missing_pages(current_user.site_id, (path for rule in leading for path in rule.value.paths)),
-        "searches": {row.rule.id: describe_searches(row.rule, names.levels) for row in found.page.items},
-        "effects": {row.rule.id: _sentence(rule_effects(row.rule, names)) for row in found.page.items},
+        "gone": {rule.id: missing_names(rule, choices.levels, choices.categories) for rule in leading},
+        "searches": {
+            row.rule.id: describe_searches(row.rule, choices.levels, choices.categories) for row in found.page.items
+        },
+        "effects": {row.rule.id: _sentence(rule_effects(row.rule, choices.names)) for row in found.page.items},
         "when_deleted": {row.rule.id: deletion_effects(row.rule, now) for row in found.page.items},
     }
 

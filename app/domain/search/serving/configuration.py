@@ -28,7 +28,7 @@ from app.extensions import db
 
 STOP_WORDS = "search-stop-words"
 BY_MEANING = "search-by-meaning"
-LEVEL_NAMES = "levelNames"
+NAMES = "levelNames"  # As releases have it that know no categories of rules.
 NEW_RULE = Rule("").as_json()
 UNDERSTANDING = "search-understanding"
 FRESH = timedelta(seconds=1)
@@ -120,16 +120,16 @@ def read_snapshot(site_id: int, stop_words: frozenset[str] = frozenset()) -> Ser
 
 def rule_in_snapshot(rule: Rule) -> dict[str, Any]:
     """Return a stored rule as the snapshot has it: what differs from a new rule, since each process reads all rules at
-    every change. The names of its levels stand there, so that a search needs no taxonomy."""
+    every change. The names of its levels and categories stand there, so that a search needs neither tree."""
     written = rule.as_json(for_shoppers=True)
     kept = {key: value for key, value in written.items() if value != NEW_RULE[key]}
-    names = {LEVEL_NAMES: list(rule.level_names)} if rule.level_names else {}
+    names = {NAMES: list(rule.names)} if rule.names else {}
     return {"id": rule.id, "term": rule.term} | kept | names
 
 
 def rule_of_snapshot(stored: Mapping[str, Any]) -> Rule:
     rule = Rule.of_json(stored, stored["id"])
-    return replace(rule, level_names=tuple(stored[LEVEL_NAMES])) if LEVEL_NAMES in stored else rule
+    return replace(rule, names=tuple(stored[NAMES])) if NAMES in stored else rule
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ class RuleIndex:
     """The rules by the words of the searches to which they apply, whatever their dates and switches."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        kept = [rule for rule in rules if rule.match is not Match.ANY or rule.levels]
+        kept = [rule for rule in rules if rule.match is not Match.ANY or rule.is_narrowed]
         entries = ((rule.match, term, rule) for rule in kept for term in rule.terms)
         self._terms = TermIndex(entries, normalized_term)
-        self._phrases = {id(rule): frozenset(phrases(rule.level_names)) for rule in kept if rule.levels}
+        self._phrases = {id(rule): frozenset(phrases(rule.names)) for rule in kept if rule.is_narrowed}
         self._by_phrase: dict[Phrase, list[Rule]] = defaultdict(list)
         for rule in kept:
             for phrase in self._phrases.get(id(rule), ()) if rule.match is Match.ANY else ():
@@ -38,8 +38,8 @@ class RuleIndex:
         return sorted(found.values(), key=lambda rule: rule.precedence)
 
     def _names(self, rule: Rule, rest: Run) -> bool:
-        """Whether the words besides the term name a level of the rule, where it has any."""
-        return not rule.levels or phrase_of(rest) in self._phrases[id(rule)]
+        """Whether the words besides the term name a level or a category of the rule, where it has any."""
+        return not rule.is_narrowed or phrase_of(rest) in self._phrases[id(rule)]
 
 
 @dataclass(frozen=True)

@@ -44,15 +44,16 @@ MATCH_LABELS = {
     Match.EXACT: "searches of exactly the term",
     Match.STARTS_WITH: "searches that start with the term",
     Match.CONTAINS: "searches that contain the term",
-    Match.ANY: "any search that names one of its levels",
+    Match.ANY: "any search that names one of its levels or categories",
 }
 MATCH_HELP = (
     "exact: the search is the term; startsWith, contains: it begins with the words of the term or has them side by "
-    "side; any: it names one of the levels, and the term is only the rule's name."
+    "side; any: it names one of the levels or categories, and the term is only the rule's name."
 )
 GROUPS_HELP = (
-    "Each group has any of manufacturers, levels (ids), attributes (id, values), priceFrom and priceTo in minor units, "
-    "stock (in or out), newDays and onSale, and holds the products that meet all of them at the time of the search."
+    "Each group has any of manufacturers, levels (ids), attributes (id with values, or with from and to for a number), "
+    "priceFrom and priceTo in minor units, stock (in or out), newDays and onSale, and holds the products that meet all "
+    "of them at the time of the search."
 )
 TIME = "A time with its zone, such as “2026-11-20T21:04:05Z”."
 _SLASHES = re.compile(r"[/\\]+")
@@ -216,6 +217,15 @@ class TypedListField(ListField):
 
 
 @dataclass(frozen=True, slots=True)
+class CategoriesField(ListField):
+    """Categories by the paths of their pages, of which `/c/` may be left out."""
+
+    def tidy(self, value: tuple[str, ...]) -> tuple[str, ...]:
+        paths = (one_line(path).removeprefix("/c/").strip("/") for path in value)
+        return tuple(dict.fromkeys(filter(None, paths)))
+
+
+@dataclass(frozen=True, slots=True)
 class PriorityField(RecordField):
     json_type: ClassVar[Any] = int
     is_typed: ClassVar[bool] = True
@@ -307,6 +317,16 @@ class Rule(DeclaredRecord):
             argument="Ids of levels to which the rule is narrowed; these replace those it has.",
         ),
     ] = ()
+    categories: Annotated[
+        tuple[str, ...],
+        CategoriesField(
+            "categories",
+            help="Paths of categories, such as camping/tents: the rule applies where the words besides the term name "
+            "one of them, or one below it, or a level.",
+            argument="Paths of categories, such as camping/tents, to which the rule is narrowed beside its levels; "
+            "these replace those it has.",
+        ),
+    ] = ()
     priority: Annotated[
         int,
         PriorityField(
@@ -324,8 +344,8 @@ class Rule(DeclaredRecord):
         GroupsField("buried groups", help=GROUPS_HELP, argument=f"Products to bury. {GROUPS_HELP}"),
     ] = ()
     id: int | None = None
-    # The names of `levels` and of those below them, as they are when the rule is published.
-    level_names: tuple[str, ...] = field(default=(), compare=False)
+    # The names of `levels`, `categories` and of those below them, as they are when the rule is published.
+    names: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def normalized_term(self) -> str:
@@ -335,6 +355,11 @@ class Rule(DeclaredRecord):
     def terms(self) -> tuple[str, ...]:
         """The terms for which the rule applies; none for one that applies to any search."""
         return () if self.match is Match.ANY else (self.term, *self.other_terms)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether the words besides the term must name a level or a category."""
+        return bool(self.levels or self.categories)
 
     @property
     def precedence(self) -> tuple[int, int, float]:

@@ -20,7 +20,8 @@ Run = tuple[str, ...]
 
 
 class Match(StrEnum):
-    """How a search meets a term, the most specific first. ANY takes every search, which its levels narrow."""
+    """How a search meets a term, the most specific first. ANY takes every search, which its levels and
+    categories narrow."""
 
     EXACT = "exact"
     STARTS_WITH = "startsWith"

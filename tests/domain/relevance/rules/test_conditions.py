@@ -20,7 +20,7 @@ from app.domain.search.engine import SearchContext
 from app.domain.search.index import outbox
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.serving import configuration
-from app.domain.search.serving.product_groups import ProductGroup
+from app.domain.search.serving.product_groups import AttributeCondition, ProductGroup
 from app.domain.search.serving.query import first_ten
 from app.domain.search.serving.rule_set import RuleSet
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
@@ -49,7 +49,8 @@ LEVELS = [
 
 @pytest.fixture
 def site(indexing: SearchContext) -> Site:
-    """Six tents: those of Acme are 1 and 4, 2 and 5 are sold out, 3 is red and 6 is dear."""
+    """Six tents: those of Acme are 1 and 4, 2 and 5 are sold out, 3 is red and 6 is dear. 4, 5
+    and 6 weigh 400, 500 and 600."""
     with transaction():
         site = add_site()
         make_taxonomy(site, LEVELS, active=True, id="kinds")
@@ -59,7 +60,8 @@ def site(indexing: SearchContext) -> Site:
             product.stock = 0 if number in (2, 5) else 9
             product.price = 9_000 if number == 6 else 1_000
             product.taxonomy_level_id = "tents"
-            product.taxonomy_attributes = {"colour": "Red"} if number == 3 else {}
+            colour = {"colour": "Red"} if number == 3 else {}
+            product.taxonomy_attributes = colour | ({"weight": number * 100} if number > 3 else {})
     rebuild(indexing, request(indexing, site.id, "PRODUCTS"))
     return site
 
@@ -84,7 +86,9 @@ def applied(indexing: SearchContext, site: Site, words: str) -> list[str]:
     [
         (ProductGroup(("Acme",)), {"T-1", "T-4"}),
         (ProductGroup(levels=("camping",), stock="out"), {"T-2", "T-5"}),
-        (ProductGroup(attributes=(("colour", ("Red", "Blue")),)), {"T-3"}),
+        (ProductGroup(attributes=(AttributeCondition("colour", ("Red", "Blue")),)), {"T-3"}),
+        (ProductGroup(attributes=(AttributeCondition("weight", high=450),)), {"T-4"}),
+        (ProductGroup(("Bolt",), attributes=(AttributeCondition("weight", low=499.5, high=600),)), {"T-5", "T-6"}),
         (ProductGroup(price_from=5_000), {"T-6"}),
         (ProductGroup(("Acme",), price_to=5_000, stock="in"), {"T-1", "T-4"}),
     ],
@@ -170,8 +174,28 @@ def test_two_rules_may_have_one_term_where_they_meet_it_otherwise(indexing: Sear
         ({"boost_groups": (ProductGroup(),)}, ("empty_group", "#/boostGroups/0")),
         ({"bury_groups": (ProductGroup(levels=("x",)),)}, ("unknown_level", "#/buryGroups/0/levels/0")),
         (
-            {"bury_groups": (ProductGroup(attributes=(("weight", ("1",)),)),)},
+            {"bury_groups": (ProductGroup(attributes=(AttributeCondition("weight", ("1",)),)),)},
             ("unknown_attribute", "#/buryGroups/0/attributes/0/id"),
+        ),
+        (
+            {"bury_groups": (ProductGroup(attributes=(AttributeCondition("colour", low=1),)),)},
+            ("unknown_attribute", "#/buryGroups/0/attributes/0/id"),
+        ),
+        (
+            {"boost_groups": (ProductGroup(attributes=(AttributeCondition("weight", low=2, high=1.5),)),)},
+            ("invalid_range", "#/boostGroups/0/attributes/0/to"),
+        ),
+        (
+            {"boost_groups": (ProductGroup(attributes=(AttributeCondition("weight", low=-(10**400)),)),)},
+            ("invalid_number", "#/boostGroups/0/attributes/0/from"),
+        ),
+        (
+            {"boost_groups": (ProductGroup(attributes=(AttributeCondition("colour", ("Red",), high=1),)),)},
+            ("values_and_range", "#/boostGroups/0/attributes/0"),
+        ),
+        (
+            {"boost_groups": (ProductGroup(("Acme",), attributes=(AttributeCondition("weight"),)),)},
+            ("required", "#/boostGroups/0/attributes/0"),
         ),
         ({"boost_groups": (ProductGroup(price_from=2, price_to=1),)}, ("invalid_range", "#/boostGroups/0/priceTo")),
         ({"boost_groups": (ProductGroup(new_days=0),)}, ("invalid_number", "#/boostGroups/0/newDays")),

@@ -12,14 +12,21 @@ from app.domain.search.filters import PlacedGroup, RangeFilter, ValueFilter
 from app.domain.search.serving.applied_rules import combine
 from app.domain.search.serving.configuration import rule_in_snapshot, rule_of_snapshot
 from app.domain.search.serving.plan import Served, plan
-from app.domain.search.serving.product_groups import GroupNames, ProductGroup, describe_group, group_text, read_group
+from app.domain.search.serving.product_groups import (
+    AttributeCondition,
+    GroupNames,
+    ProductGroup,
+    describe_group,
+    group_text,
+    read_group,
+)
 from app.domain.search.serving.rule_set import RuleSet
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 from app.domain.search.serving.term_index import Match
 from app.domain.shared.money import LARGEST
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
-TENTS = {"levels": ("tents",), "level_names": ("Tents", "Dome tents")}
+TENTS = {"levels": ("tents",), "names": ("Tents", "Dome tents")}
 
 
 def applying(words: str, *rules: Rule) -> list[int | None]:
@@ -65,7 +72,7 @@ def test_a_rule_for_any_search_applies_where_the_whole_search_names_its_level() 
     rule = Rule("our tents", match=Match.ANY, **TENTS, id=1)
     assert applying("tents", rule) == applying("dome tent", rule) == [1]
     assert applying("our tents", rule) == applying("tent pegs", rule) == applying("", rule) == []
-    assert applying("tents", replace(rule, levels=(), level_names=())) == [], "without a level it is for no search"
+    assert applying("tents", replace(rule, levels=(), names=())) == [], "without a level it is for no search"
 
 
 def test_a_rule_that_does_not_apply_yields_to_one_that_does() -> None:
@@ -141,10 +148,16 @@ def test_a_redirect_to_a_search_that_a_wider_rule_redirects_again_is_none() -> N
     assert plan("tent", Served(rules=RuleSet.of([rule])), NOW).redirect is None
 
 
+COLOUR_OR_WEIGHT = (AttributeCondition("colour", ("Red", "Blue")), AttributeCondition("weight", low=1))
+WEIGHTS = (
+    AttributeCondition("w", high=1000),
+    AttributeCondition("w", low=0.5),
+    AttributeCondition("w", low=1, high=2.5),
+)
+
+
 def test_a_group_becomes_filters_that_an_engine_knows() -> None:
-    group = ProductGroup(
-        ("Acme",), ("tents",), (("colour", ("Red", "Blue")),), 1000, None, stock="out", new_days=30, on_sale=True
-    )
+    group = ProductGroup(("Acme",), ("tents",), COLOUR_OR_WEIGHT, 1000, None, stock="out", new_days=30, on_sale=True)
     midnight = NOW.replace(hour=0) - timedelta(days=30)
     assert group.placed(True, NOW) == PlacedGroup(
         True,
@@ -154,7 +167,11 @@ def test_a_group_becomes_filters_that_an_engine_knows() -> None:
             ValueFilter("colour", ("Red", "Blue")),
             ValueFilter("onSale", ("true",)),
         ),
-        (RangeFilter("price", 1000, None), RangeFilter("createdAt", midnight.timestamp())),
+        (
+            RangeFilter("weight", 1.0, None),
+            RangeFilter("price", 1000, None),
+            RangeFilter("createdAt", midnight.timestamp()),
+        ),
         (ValueFilter("inStock", ("true",)),),
     )
     assert ProductGroup(stock="in").placed(False, NOW) == PlacedGroup(False, (ValueFilter("inStock", ("true",)),))
@@ -170,11 +187,17 @@ def test_a_group_whose_numbers_were_stored_unchecked_is_placed_within_the_bounds
 
 
 VALUES = st.lists(st.sampled_from(("Red", "a=b & c; d", "“ü”", " x", "%41+")), max_size=2, unique=True).map(tuple)
+ENDS = st.none() | st.integers(-(10**15), 10**15) | st.floats(-1e15, 1e15).map(lambda end: round(end, 6))
+NUMBERS = st.lists(st.tuples(ENDS, ENDS).filter(lambda ends: ends != (None, None)), max_size=2).map(
+    lambda drawn: tuple(AttributeCondition(f"number-{place}", (), *ends) for place, ends in enumerate(drawn))
+)
 GROUPS = st.builds(
     ProductGroup,
     VALUES,
     VALUES,
-    VALUES.map(lambda values: (("b=c", values), ("d", ("1",))) if values else ()),
+    VALUES.map(
+        lambda values: (AttributeCondition("b=c", values), AttributeCondition("d", ("1",))) if values else ()
+    ).flatmap(lambda some: NUMBERS.map(lambda more: (*some, *more))),
     st.none() | st.integers(0, 999),
     st.none() | st.integers(0, 999),
     st.sampled_from((None, "in", "out")),
@@ -190,14 +213,16 @@ def test_a_group_comes_back_from_json_and_from_a_table_as_it_is(group: ProductGr
 
 
 def test_a_group_is_described_as_people_say_it() -> None:
-    names = GroupNames({"t": "Camping › Tents"}, {"c": "Colour"}, "gbp")
-    group = ProductGroup(("Acme", "Bolt"), ("t",), (("c", ("Red",)),), 1000, 2050, "in", 1, True)
-    described = "by Acme or Bolt, in Camping › Tents, Colour Red, from £10.00, up to £20.50, in stock, new within 1 day"
-    assert describe_group(group, names) == f"{described}, on sale"
+    names = GroupNames({"t": "Camping › Tents"}, {"c": "Colour", "w": "Weight"}, {"w": "g"}, "gbp")
+    conditions = (AttributeCondition("c", ("Red",)), *WEIGHTS)
+    group = ProductGroup(("Acme", "Bolt"), ("t",), conditions, 1000, 2050, "in", 1, True)
+    weights = "Weight up to 1000 g, Weight from 0.5 g, Weight 1 to 2.5 g"
+    rest = "from £10.00, up to £20.50, in stock, new within 1 day, on sale"
+    assert describe_group(group, names) == f"by Acme or Bolt, in Camping › Tents, Colour Red, {weights}, {rest}"
 
 
 def test_the_snapshot_of_a_rule_has_the_names_of_its_levels() -> None:
     rule = Rule("red", match=Match.CONTAINS, **TENTS, boost_groups=(ProductGroup(("Acme",)),), id=7)
     read = rule_of_snapshot(rule_in_snapshot(rule))
-    assert (read, read.level_names) == (rule, rule.level_names)
+    assert (read, read.names) == (rule, rule.names)
     assert rule_in_snapshot(Rule("red", id=8)) == {"id": 8, "term": "red"}
