@@ -182,6 +182,13 @@ def card_picture(card: Mapping[str, Any]) -> str:
     return picture_path(card["kind"] or "", colour_of(card["colour"] or ""), int(card["id"]))
 
 
+@bp.app_template_filter("second_picture")
+def second_picture(card: Mapping[str, Any]) -> str:
+    """Return the address of the picture that takes the place of a card's first one under a mouse; empty without one."""
+    second = card.get("secondImage")
+    return f"/media/{current_shop().site_id}/{small_form(str(second))}" if second else ""
+
+
 @bp.app_template_filter("is_photograph")
 def is_photograph(url: str) -> bool:
     """Whether the address is of a stored picture and not of a drawing."""
