@@ -36,6 +36,7 @@ ISLANDS = (
     "storefront/basket_count.js",
     "storefront/basket_focus.js",
     "storefront/connection.js",
+    "storefront/dialogs.js",
     "storefront/facet_values.js",
     "storefront/filter_sheet.js",
     "storefront/gallery.js",
