@@ -35,6 +35,7 @@ LIBRARIES = ("vendor/htmx-4.0.1.min.js",)
 ISLANDS = (
     "storefront/basket_count.js",
     "storefront/basket_focus.js",
+    "storefront/buy_bar.js",
     "storefront/connection.js",
     "storefront/dialogs.js",
     "storefront/facet_values.js",
@@ -42,6 +43,7 @@ ISLANDS = (
     "storefront/gallery.js",
     "storefront/menus.js",
     "storefront/range_slider.js",
+    "storefront/recently_viewed.js",
     "storefront/suggestions.js",
 )
 OWN_FILE = re.compile(r"""url\((["']?)(files/[\w./-]+)\1\)""", re.ASCII)
