@@ -38,7 +38,7 @@ def open_a_product(page: Page) -> str:
 
 
 def add_and_go_to_the_basket(page: Page) -> None:
-    page.get_by_role("button", name="Add to basket").first.click()
+    page.get_by_role("button", name="Add to basket").click()
     link = page.get_by_role("link", name="Go to basket")
     heading = page.get_by_role("heading", name="Your basket", level=1)
     expect(link.or_(heading).first).to_be_visible()
