@@ -21,7 +21,7 @@ from app.blueprints.storefront.blueprint import (
 from app.domain.catalogue.markup import MEDIA_PREFIX
 from app.domain.catalogue.pictures import jpeg_form, picture_path, shape_among, shape_path, small_form, srcset
 from app.domain.merchandising.facets import LABELS, colour_of
-from app.domain.merchandising.shop import ContentLink, Shop
+from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import Menu, ShopNode, menu
 from app.domain.search.engine import Hit
 from app.domain.search.listings.browsing import Listing
@@ -37,7 +37,6 @@ from app.web.themes.folders import Theme
 LISTING = "#listing"
 COUNT = "#product-count"  # The target of the requests by the sheet of filters for the number of products.
 QUIET_COLOURS = ("#4f7942", "#3b5b85", "#c1613f", "#6b5b7b", "#b8862b", "#14525f")
-BUYING_PAGES = tuple(f"/pages/{name}" for name in ("delivery", "shipping", "collection", "returns"))
 LOADING = {"first": Markup(' fetchpriority="high"'), "lazy": Markup(' loading="lazy"')}
 HEADLINES = {
     400: "Invalid address",
@@ -183,19 +182,6 @@ def card_picture(card: Mapping[str, Any]) -> str:
     return picture_path(card["kind"] or "", colour_of(card["colour"] or ""), int(card["id"]))
 
 
-@bp.app_template_filter("second_picture")
-def second_picture(card: Mapping[str, Any]) -> str:
-    """Return the address of the picture that takes the place of a card's first one under a mouse; empty without one."""
-    second = card.get("secondImage")
-    return f"/media/{current_shop().site_id}/{small_form(str(second))}" if second else ""
-
-
-@bp.app_template_filter("about_buying")
-def about_buying(links: Iterable[ContentLink]) -> list[ContentLink]:
-    """Return the links to the shop's pages about delivery and returns."""
-    return [link for link in links if link.path in BUYING_PAGES]
-
-
 @bp.app_template_filter("is_photograph")
 def is_photograph(url: str) -> bool:
     """Whether the address is of a stored picture and not of a drawing."""
@@ -220,6 +206,13 @@ def card_srcset(card: Mapping[str, Any]) -> str:
     if not (card["image"] and width and height):
         return ""
     return srcset(f"/media/{current_shop().site_id}/{card['image']}", width, height)
+
+
+@bp.app_template_filter("second_picture")
+def second_picture(card: Mapping[str, Any]) -> str:
+    """Return the address of the picture that takes the place of a card's first one under a mouse; empty without one."""
+    second = card.get("secondImage")
+    return f"/media/{current_shop().site_id}/{small_form(str(second))}" if second else ""
 
 
 @bp.app_template_global("theme")

@@ -1,5 +1,5 @@
-"""Products that a browser looked at lately. The list is kept in the browser alone: the page sends it without a name or
-a cookie being read, and nothing of it is stored or counted."""
+"""Products that a browser looked at lately. The list is kept in the browser alone, which sends it to have its row
+drawn; nothing of it is stored."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue.models import Product, ProductImage, Variant
-from app.domain.catalogue.pictures import form_of, picture_path, small_form, srcset
+from app.domain.catalogue.pictures import picture_path, small_form, srcset
 from app.domain.catalogue.product_rules import (
     OptionChoice,
     OptionGroup,
@@ -36,7 +36,6 @@ from app.domain.taxonomy.tree import Attribute, TaxonomyTree
 from app.domain.taxonomy.values import with_unit
 from app.extensions import db
 
-SWATCH_FORM = "tiny"  # Of a photograph.
 FEW = 5  # The largest stock for which a page says how many are left.
 
 
@@ -160,9 +159,9 @@ def _options_of(
 
 
 def _swatch_picture(picture: PagePicture) -> PagePicture:
-    """Return the picture of a variant in the size of a swatch; the name of the colour stands beside it."""
-    url = form_of(picture.url, SWATCH_FORM) if picture.srcset else picture.url
-    return replace(picture, url=url, alt="", srcset="")
+    """Return the picture of a variant in its smallest form, the first of its `srcset`; the name of the colour stands
+    beside it."""
+    return replace(picture, url=picture.srcset.partition(" ")[0] or picture.url, alt="", srcset="")
 
 
 def small_pictures(shop: Shop, product_ids: Mapping[str, int]) -> dict[str, PagePicture]:
