@@ -29,6 +29,7 @@ OPEN: Rows = {
     ("GET", "/pages/<seo_name>"): EVERYBODY,
     ("GET", "/search"): EVERYBODY,
     ("GET", "/search/suggest"): EVERYBODY,
+    ("GET", "/recently-viewed"): EVERYBODY,
     ("GET", "/robots.txt"): EVERYBODY,
     ("GET", "/sitemap.xml"): EVERYBODY,
     ("GET", "/sitemap-<number>.xml"): EVERYBODY,

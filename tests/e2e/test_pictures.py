@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.e2e.test_from_rebuild_to_shop import sign_in
 from tests.processes import RunningShop
+from tests.waiting import until
 
 
 def test_a_picture_appears_when_it_is_prepared_and_a_damaged_one_says_so(page: Page, stocked: None) -> None:
@@ -64,7 +65,7 @@ def test_a_screen_loads_the_size_that_it_shows(page: Page, shop: RunningShop, br
     assert loaded_by(browser, shop, product, 1_280).endswith("-medium.webp")
 
 
-def test_a_small_picture_takes_the_place_of_the_large_one(page: Page, stocked: None) -> None:
+def test_a_small_picture_leads_to_the_large_one(page: Page, stocked: None) -> None:
     sign_in(page)
     page.goto("/admin/catalogue/product/3")
     pictures = page.locator("#images .pictures li")
@@ -73,16 +74,63 @@ def test_a_small_picture_takes_the_place_of_the_large_one(page: Page, stocked: N
         page.get_by_label("Add a picture").set_input_files(payload(name, drawn((900, 700))))
         expect(pictures).to_have_count(before + number)
     page.goto(page.get_by_role("link", name="See it in the shop").get_attribute("href") or "")
-    links = page.locator(".gallery a")
-    first, last = links.first, links.last
+    first, last = page.locator(".thumbs a").first, page.locator(".thumbs a").last
     expect(first).to_have_attribute("aria-current", "true")
+    expect(page.locator(".frames img").last).not_to_be_in_viewport()
     last.focus()
     page.keyboard.press("Enter")
     expect(last).to_have_attribute("aria-current", "true")
     expect(first).not_to_have_attribute("aria-current", "true")
     expect(last).to_be_focused()
-    large, small = last.bounding_box(), first.bounding_box()
-    assert large and small and large["width"] > 2 * small["width"] and large["y"] < small["y"]
+    expect(page.locator(".frames img").last).to_be_in_viewport(ratio=0.9)
+
+
+def test_a_picture_opens_on_the_whole_screen_and_arrow_keys_lead_on(page: Page, stocked: None) -> None:
+    sign_in(page)
+    page.goto("/admin/catalogue/product/6")
+    pictures = page.locator("#images .pictures li")
+    for number, name in enumerate(("front.png", "back.png"), start=1):
+        page.get_by_label("Add a picture").set_input_files(payload(name, drawn((900, 700))))
+        expect(pictures).to_have_count(number)
+    page.goto(page.get_by_role("link", name="See it in the shop").get_attribute("href") or "")
+    large = page.locator(".frames a").first
+    large.focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name=re.compile("^Pictures of "))
+    expect(dialog).to_contain_text("1 of 2")
+    for key, place in (("ArrowRight", "2 of 2"), ("ArrowRight", "1 of 2"), ("ArrowLeft", "2 of 2")):
+        page.keyboard.press(key)
+        expect(dialog.get_by_role("status")).to_have_text(place)
+    shown = dialog.locator("img").last
+    expect(shown).to_be_in_viewport(ratio=0.9)
+    before = shown.bounding_box()
+    shown.click()
+    after = shown.bounding_box()
+    assert before and after and after["width"] == 2 * before["width"]
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(large).to_be_focused()
+
+
+def test_under_a_mouse_a_card_shows_the_second_picture_without_moving(page: Page, stocked: None) -> None:
+    sign_in(page)
+    page.goto("/admin/catalogue/product/7")
+    for number, name in enumerate(("front.png", "back.png"), start=1):
+        page.get_by_label("Add a picture").set_input_files(payload(name, drawn((900, 700))))
+        expect(page.locator("#images .pictures li")).to_have_count(number)
+    path = (page.get_by_role("link", name="See it in the shop").get_attribute("href") or "").rpartition("/")[2]
+    card = page.locator(f".card:has(a[href='/p/{path}'])")
+
+    def is_in_the_index() -> bool:
+        page.goto(f"/search?q={path.replace('-', '+')}")
+        return card.locator(".second").count() == 1
+
+    until(is_in_the_index)
+    second, before = card.locator(".second"), card.bounding_box()
+    expect(second).to_be_hidden()
+    card.hover()
+    expect(second).to_be_visible()
+    assert card.bounding_box() == before
 
 
 def loaded_by(browser: Browser, shop: RunningShop, product: str, width: int) -> str:

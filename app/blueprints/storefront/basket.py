@@ -100,11 +100,20 @@ def basket_add() -> Response:
         return refusal
     note_added(change.product_id)
     if wants_fragment():
-        answer = private("storefront/_added.html", change=change, refused="")
+        answer = added_answer(change)
     else:
         answer = redirect(f"/basket?notice={'short' if change.short else 'added'}", 303)
     set_basket_cookies(answer, change.token, change.items)
     return answer
+
+
+def added_answer(change: basket_contents.BasketChange) -> Response:
+    """The drawer with the line to which something was added, and with what else is in the basket."""
+    held = basket_contents.basket_of(current_shop().site_id, change.token)
+    added = [line for line in held.lines if line.id == change.line_id]
+    others = [line for line in held.lines if line.id != change.line_id]
+    context = {"change": change, "refused": "", "added": added, "others": others, **basket_context(held)}
+    return private("storefront/_added.html", **context)
 
 
 @bp.post("/basket/lines/<int(max=2147483647):line_id>")

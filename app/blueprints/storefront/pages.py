@@ -6,6 +6,8 @@ of the shop, and only so many are searched a minute.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from flask import Response, current_app, request
 from markupsafe import Markup
 from sqlalchemy.exc import SQLAlchemyError
@@ -24,7 +26,7 @@ from app.blueprints.storefront.blueprint import (
 )
 from app.blueprints.storefront.presentation import drawn_once, page_answer, shown_listing
 from app.domain.merchandising.product_pages import ProductPage, product_page
-from app.domain.merchandising.shop import Shop, collection_at, page_at
+from app.domain.merchandising.shop import ContentLink, Shop, collection_at, page_at
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.listings.browsing import collection_listing, read_request
 from app.domain.search.listings.recommendations import (
@@ -42,6 +44,7 @@ from app.web.permissions import public
 from app.web.themes.drawing import current_theme, drawn
 
 SECONDS_RELATED = 3_600  # What was bought together is read anew each hour, since new orders change no version.
+BUYING_PAGES = tuple(f"/pages/{name}" for name in ("delivery", "shipping", "collection", "returns"))
 ACTION = "missing-pages"
 OF_CALLER, OF_SITE = Rate(20), Rate(120)  # Addresses a minute that are searched; others lead to the categories alone.
 
@@ -79,6 +82,12 @@ def related(page: ProductPage) -> Markup:
         return cache.get(key, draw).html
     except SearchUnavailable:
         return Markup()
+
+
+@bp.app_template_filter("about_buying")
+def about_buying(links: Iterable[ContentLink]) -> list[ContentLink]:
+    """Return the links to the shop's pages about delivery and returns."""
+    return [link for link in links if link.path in BUYING_PAGES]
 
 
 @bp.get("/collections/<seo_name>")

@@ -12,6 +12,7 @@ from sqlalchemy.orm import selectinload
 from app.domain.catalogue.models import Product, ProductImage, Variant
 from app.domain.catalogue.pictures import picture_path, small_form, srcset
 from app.domain.catalogue.product_rules import (
+    OptionChoice,
     OptionGroup,
     VariantOnOffer,
     choose_variant,
@@ -58,6 +59,34 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class PageChoice:
+    """A value of an option. `sku` is the variant that choosing it leads to. The values of an option of colours have
+    their colour (`#rrggbb`), where its name means one, and the picture of their variant, where those differ."""
+
+    value: str
+    sku: str
+    chosen: bool
+    in_stock: bool
+    colour: str | None = None
+    picture: PagePicture | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageOption:
+    name: str
+    choices: tuple[PageChoice, ...]
+
+    @property
+    def chosen(self) -> str:
+        """The chosen value; empty where the chosen variant has none."""
+        return next((choice.value for choice in self.choices if choice.chosen), "")
+
+    @property
+    def has_pictures(self) -> bool:
+        return any(choice.picture for choice in self.choices)
+
+
+@dataclass(frozen=True, slots=True)
 class ProductPage:
     """A product's page. Prices are in minor units. `compare_at_price` only where it is higher than the price. `trail`
     leads to the product's main category. `few_left` counts what is left where that is little, `most` is how many can be
@@ -73,7 +102,7 @@ class ProductPage:
     upc: str | None
     pictures: tuple[PagePicture, ...]
     facts: tuple[Fact, ...]
-    options: tuple[OptionGroup, ...]
+    options: tuple[PageOption, ...]
     trail: tuple[ShopNode, ...]
 
 
@@ -88,6 +117,7 @@ def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPag
     price = chosen.price if chosen else product.price
     variant = next((v for v in product.variants if chosen and v.sku == chosen.sku), None)
     stock = variant.stock if variant else product.stock
+    trail = _trail_to(shop, product)
     return ProductPage(
         product=product,
         price=price,
@@ -99,9 +129,39 @@ def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPag
         upc=(variant.upc if variant else None) or product.upc,
         pictures=pictures_of(shop, product, variant),
         facts=_facts_of(shop, product),
-        options=option_groups(offers, chosen) if chosen else (),
-        trail=_trail_to(shop, product),
+        options=_options_of(shop, product, option_groups(offers, chosen), trail) if chosen else (),
+        trail=trail,
     )
+
+
+def _options_of(
+    shop: Shop, product: Product, groups: Iterable[OptionGroup], trail: Sequence[ShopNode]
+) -> tuple[PageOption, ...]:
+    """Return the options as the page shows them; colours are those of the filters of the product's category."""
+    facets = shop.tree.facets(trail[-1].id) if trail else ()
+    colours = {value: colour for facet in facets for value, colour in facet.swatches.items()}
+    variants = {variant.sku: variant for variant in product.variants}
+
+    def swatch(choice: OptionChoice) -> PageChoice:
+        picture = _swatch_picture(pictures_of(shop, product, variants[choice.sku])[0])
+        return replace(plain(choice), colour=colour_of(choice.value, colours), picture=picture)
+
+    def plain(choice: OptionChoice) -> PageChoice:
+        return PageChoice(choice.value, choice.sku, choice.chosen, choice.in_stock)
+
+    def option(group: OptionGroup) -> PageOption:
+        choices = tuple(map(swatch if is_colour(group.name) else plain, group.choices))
+        if len({choice.picture for choice in choices}) == 1:  # They would show no difference.
+            choices = tuple(replace(choice, picture=None) for choice in choices)
+        return PageOption(group.name, choices)
+
+    return tuple(map(option, groups))
+
+
+def _swatch_picture(picture: PagePicture) -> PagePicture:
+    """Return the picture of a variant in its smallest form, the first of its `srcset`; the name of the colour stands
+    beside it."""
+    return replace(picture, url=picture.srcset.partition(" ")[0] or picture.url, alt="", srcset="")
 
 
 def small_pictures(shop: Shop, product_ids: Mapping[str, int]) -> dict[str, PagePicture]:

@@ -24,11 +24,12 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class BasketChange:
-    """The basket after a change: its token, the number of its items, and the changed line with its new `quantity`;
-    `product_id` is 0 where the product is gone. `short` says that more were wanted than are in stock."""
+    """The basket after a change: its token, the number of its items, and the changed line with its id and its new
+    `quantity`; `product_id` is 0 where the product is gone. `short` says that more were wanted than are in stock."""
 
     token: str
     items: int
+    line_id: int
     name: str
     quantity: int
     product_id: int
@@ -77,7 +78,7 @@ def change(clock: Clock, site_id: int, token: str | None, line_id: int, quantity
     if quantity == 0:
         order.lines.remove(line)
         _touch(clock, order)
-        return BasketChange(token, _items(order), line.name, 0, line.product_id or 0)
+        return BasketChange(token, _items(order), line.id, line.name, 0, line.product_id or 0)
     offer = offers_of(site_id, [line]).get(line.id)
     if offer is None:
         raise Conflict("This is no longer sold. Please remove it.")
@@ -151,7 +152,8 @@ def _set_quantity(clock: Clock, order: Order, line: OrderLine, offer: Offer, wan
     line.sku, line.name, line.options = offer.sku, offer.product.name, dict(offer.options)
     line.unit_price = offer.price
     _touch(clock, order)
-    return BasketChange(token, _items(order), line.name, line.quantity, offer.product.id, short=wanted > left)
+    short = wanted > left
+    return BasketChange(token, _items(order), line.id, line.name, line.quantity, offer.product.id, short)
 
 
 def _touch(clock: Clock, order: Order) -> None:

@@ -29,18 +29,21 @@ THEMES = "themes"
 ENVIRONMENTS = "theme-environments"
 Draw = Callable[[Context], Iterator[str]]
 STATIC = Path(__file__).parents[2] / "static"
-STYLES = ("storefront/storefront.css",)
+STYLES = ("storefront/storefront.css", "storefront/product.css")
 # Libraries stay as they are; the shop's own scripts get a scope each, so that their names do not collide.
 LIBRARIES = ("vendor/htmx-4.0.1.min.js",)
 ISLANDS = (
     "storefront/basket_count.js",
     "storefront/basket_focus.js",
+    "storefront/buy_bar.js",
     "storefront/connection.js",
+    "storefront/dialogs.js",
     "storefront/facet_values.js",
     "storefront/filter_sheet.js",
     "storefront/gallery.js",
     "storefront/menus.js",
     "storefront/range_slider.js",
+    "storefront/recently_viewed.js",
     "storefront/suggestions.js",
 )
 OWN_FILE = re.compile(r"""url\((["']?)(files/[\w./-]+)\1\)""", re.ASCII)

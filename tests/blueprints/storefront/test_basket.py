@@ -57,6 +57,23 @@ def test_htmx_gets_the_news_alone_and_the_count_as_a_cookie(mia: Shopper) -> Non
     assert mia.swap("/basket", {"sku": "S-4"}).text.startswith('<div id="added"')
 
 
+def test_the_drawer_shows_what_was_added_first_then_what_else_there_is_and_the_total(mia: Shopper) -> None:
+    mia.add("S-7", 2)
+    drawer = mia.swap("/basket", {"sku": "S-3-N", "quantity": "3"}).text
+    first, other = re.findall(r"<li>.*?</li>", drawer, re.DOTALL)
+    assert "Fell tent 3" in first and "Size: Large, Colour: Navy" in " ".join(first.split())
+    assert "Quantity: 3" in first and "£90.00" in first and "<img" in first
+    assert "Fell tent 7" in other and "Quantity: 2" in other and "£140.00" in other
+    assert "Total, 5 items" in drawer and "£230.00" in drawer
+    assert 'href="/basket"' in drawer and 'href="/checkout"' in drawer and "Keep shopping" in drawer
+    assert "Also in your basket" not in Shopper(mia.client.application).swap("/basket", {"sku": "S-5"}).text
+
+
+def test_what_cannot_be_added_is_said_where_the_button_is(mia: Shopper) -> None:
+    refusal = mia.swap("/basket", {"sku": "S-4"}).text
+    assert 'role="status"' in refusal and "is sold out" in refusal and "<dialog" not in refusal
+
+
 def test_the_token_is_for_no_script_and_no_other_site(mia: Shopper) -> None:
     cookies = mia.add("S-5").headers.getlist("Set-Cookie")
     (token,) = [cookie for cookie in cookies if cookie.startswith("basket=")]

@@ -47,13 +47,65 @@ def test_a_lower_price_is_shown_beside_the_old_one(get: Get):
     assert "£15.00</s>" in page
 
 
-def test_variants_are_chosen_by_links_alone(get: Get):
+def option(page: str, name: str) -> str:
+    forms = re.findall(r'<form class="options".*?</form>', page, re.DOTALL)
+    return next(form for form in forms if f"<legend>{name}:" in form)
+
+
+def test_variants_are_chosen_by_forms_that_need_no_script(get: Get):
     page = get("/p/tent-3").text
     assert "Code: S-3-L" in page, "the first that can be had"
     assert "£45.50" in page
     small = get("/p/tent-3?variant=S-3-S").text
     assert "Out of stock" in small and "£30.00" in small
-    assert 'href="/p/tent-3?variant=S-3-N"' in page
+    colours = option(page, "Colour")
+    assert colours.startswith('<form class="options" action="/p/tent-3"') and "method=" not in colours
+    assert re.findall(r'type="radio" name="variant" value="([^"]*)"', colours) == ["S-3-L", "S-3-N"]
+    assert "<noscript><button" in colours
+
+
+def test_the_chosen_values_are_ticked_and_what_is_sold_out_is_struck_through_and_said(get: Get):
+    sizes = option(get("/p/tent-3").text, "Size")
+    small, large = re.findall(r"<label.*?</label>", sizes, re.DOTALL)
+    assert "<legend>Size: <strong>Large</strong>" in sizes
+    assert " checked" in large and " checked" not in small
+    assert 'class="gone"' in small and "(out of stock)" in small
+    assert 'class="gone"' not in large
+
+
+def test_colours_are_swatches_and_other_options_plain_buttons(get: Get):
+    page = get("/p/tent-3").text
+    assert option(page, "Colour").count('class="dot"') == 2
+    assert "<svg" not in option(page, "Size")
+
+
+def test_a_colour_is_shown_by_the_picture_of_its_variant_where_they_differ(app: Flask, get: Get, site_id: int):
+    def show(**pictures: str) -> list[str]:
+        with app.app_context(), transaction():
+            product = db.session.query(Product).filter_by(site_id=site_id, seo_name="tent-3").one()
+            product.images = [
+                ProductImage(site_id=site_id, position=place, file=f"{name}.webp", alt="", width=800, height=600)
+                for place, name in enumerate("ab")
+            ]
+            for variant in product.variants:
+                variant.picture = pictures.get(variant.options["Colour"])
+        return re.findall(rf'srcset="/media/{site_id}/(.-tiny.webp)"', option(get("/p/tent-3").text, "Colour"))
+
+    assert show() == []
+    assert show(Navy="b.webp") == ["a-tiny.webp", "b-tiny.webp"]
+
+
+def test_the_shop_says_how_a_product_is_had_and_links_what_it_says_about_it(get: Get):
+    page = get("/p/tent-5").text
+    facts = page.partition('class="buying-facts"')[2].partition("</ul>")[0]
+    assert "Collect it in the shop" in facts and "Pay there" in facts
+    assert re.findall(r'href="([^"]*)">([^<]*)', facts) == [("/pages/delivery", "Delivery in the rain")]
+
+
+def test_a_sold_out_product_has_neither_button_nor_bar(get: Get):
+    assert get("/p/tent-5").text.count('form="add"') == 1
+    page = get("/p/tent-4").text
+    assert 'form="add"' not in page and "buy-bar" not in page
 
 
 def test_choosing_a_variant_brings_its_picture_to_the_front_with_and_without_scripts(app: Flask, get: Get):
@@ -66,7 +118,7 @@ def test_choosing_a_variant_brings_its_picture_to_the_front_with_and_without_scr
     page = get("/p/tent-3?variant=S-3-S").text
     assert re.findall(r'alt="(.\.webp)"', page) == ["b.webp", "a.webp"]
     assert re.findall(r'alt="(.\.webp)"', get("/p/tent-3").text) == ["a.webp", "b.webp"]
-    assert page.count('id="gallery"') == 1 and 'hx-select-oob:inherited="#gallery"' in page
+    assert page.count('id="gallery"') == 1 and 'hx-select-oob="#gallery"' in page
 
 
 def test_an_unknown_variant_shows_the_product_as_it_comes(get: Get):
@@ -91,7 +143,9 @@ def test_photographs_come_in_their_order(app: Flask, get: Get, site_id: int):
     assert re.findall(rf'<img src="/media/{site_id}/(.\.jpg)"\s+alt="(.*?)"', page) == [
         ("a.jpg", "Fell tent 5"),
         ("b.jpg", "Back"),
-    ]
+        ("a.jpg", ""),
+        ("b.jpg", ""),
+    ], "large ones with their words, small ones that lead to them without"
     assert f'<meta property="og:image" content="https://shop.test/media/{site_id}/a.jpg">' in page
 
 
@@ -102,11 +156,12 @@ def test_a_photograph_comes_in_the_sizes_that_screens_show_and_the_first_one_fir
             ProductImage(site_id=site_id, position=0, file="a.webp", alt="", width=800, height=600),
             ProductImage(site_id=site_id, position=1, file="b.webp", alt="Back", width=80, height=60),
         ]
-    first, second = re.findall(r"<picture>.*?</picture>", get("/p/tent-5").text, re.DOTALL)
+    first, second, *small = re.findall(r"<picture>.*?</picture>", get("/p/tent-5").text, re.DOTALL)
     folder = f"/media/{site_id}"
     assert f'srcset="{folder}/a-tiny.webp 240w, {folder}/a-small.webp 480w, {folder}/a.webp 800w"' in first
     assert 'fetchpriority="high"' in first and "lazy" not in first
     assert f'srcset="{folder}/b.webp">' in second and 'loading="lazy"' in second
+    assert [picture.count('loading="lazy"') for picture in small] == [1, 1] and 'sizes="5rem"' in small[0]
 
 
 @pytest.mark.parametrize("name", ["tent-2", "none", "TENT-5"])
@@ -144,19 +199,21 @@ def test_without_a_rating_there_are_no_stars(app: Flask, get: Get, site_id: int,
     assert 'class="rating"' not in get("/p/tent-5").text
 
 
-def test_of_several_pictures_one_is_large_and_the_others_are_loaded_small(app: Flask, get: Get, site_id: int):
+def test_each_of_several_pictures_is_led_to_by_a_small_one_without_scripts(app: Flask, get: Get, site_id: int):
     with app.app_context(), transaction():
         product = db.session.query(Product).filter_by(site_id=site_id, seo_name="tent-5").one()
         product.images = [
             ProductImage(site_id=site_id, position=place, file=f"{name}.webp", alt=name, width=800, height=600)
             for place, name in enumerate("abc")
         ]
-    gallery = get("/p/tent-5").text.partition('class="gallery"')[2].partition("</section>")[0]
-    links = re.findall(r"<a [^>]*>", gallery)
-    assert [("aria-current" in link, f"/media/{site_id}/" in link) for link in links] == [
-        (True, True),
-        (False, True),
-        (False, True),
-    ], "each leads to its picture, so that the page works without scripts"
-    assert gallery.count('sizes="12rem"') == 2
-    assert "aria-current" not in get("/p/tent-7").text.partition('class="gallery"')[2].partition("</section>")[0]
+    frames, _, thumbs = (
+        get("/p/tent-5").text.partition('class="frames"')[2].partition("</section>")[0].partition("</ul>")
+    )
+    assert re.findall(r'<li id="(picture-\d)"><a href="([^"]*)"', frames) == [
+        (f"picture-{number}", f"/media/{site_id}/{name}.webp") for number, name in enumerate("abc", start=1)
+    ]
+    assert re.findall(r'<a href="#([^"]*)" aria-label="([^"]*)"', thumbs) == [
+        (f"picture-{number}", f"Picture {number} of 3") for number in (1, 2, 3)
+    ]
+    assert thumbs.count("aria-current") == 1
+    assert "thumbs" not in get("/p/tent-7").text, "one picture needs none"

@@ -38,6 +38,7 @@ LONGEST_SUMMARY = 200
 YES = ("true",)
 CONTENT_PATHS = {PAGE: "/pages", COLLECTION: "/collections"}
 BATCH = 1000
+SHOWN_ON_CARDS = 2  # Pictures: the first, and the one that takes its place under a mouse.
 
 Query = Select[*tuple[Any, ...]]
 Held = Mapping[str, tuple[Attribute, Value]]
@@ -80,7 +81,7 @@ class ProductFacts:
     level_id: str | None
     attribute_values: Mapping[str, Value]
     variants: Sequence[VariantFacts] = ()
-    picture: DocumentPicture | None = None
+    pictures: Sequence[DocumentPicture] = ()
     placed_in: Sequence[int] = ()
     collections: Sequence[int] = ()
     sold: int = 0
@@ -205,8 +206,8 @@ def _numbers(facts: ProductFacts, held: Held) -> dict[str, float]:
 
 def _card(facts: ProductFacts, kind: str, texts: Mapping[str, Sequence[str]]) -> dict[str, object]:
     """Return what a list shows of a product, so that it needs no database."""
-    picture = facts.picture
-    return {
+    picture = facts.pictures[0] if facts.pictures else None
+    card: dict[str, object] = {
         "id": facts.id,
         "sku": facts.sku,
         "name": facts.name,
@@ -224,6 +225,9 @@ def _card(facts: ProductFacts, kind: str, texts: Mapping[str, Sequence[str]]) ->
         "colour": next((texts[id][0] for id in sorted(texts) if is_colour(id) and texts[id]), None),
         "featured": facts.featured,
     }
+    if len(facts.pictures) > 1:  # Only then, so that the documents of other products stay as they are.
+        card["secondImage"] = facts.pictures[1].file
+    return card
 
 
 def _with_digest(document: IndexDocument) -> IndexDocument:
@@ -318,7 +322,7 @@ def product_documents(
                 facts = ProductFacts(
                     **row._mapping,
                     variants=[VariantFacts(*variant) for variant in variants_of[row.id]],
-                    picture=next((DocumentPicture(*image) for image in images_of[row.id]), None),
+                    pictures=[DocumentPicture(*image) for image in images_of[row.id][:SHOWN_ON_CARDS]],
                     placed_in=[node_id for (node_id,) in nodes_of[row.id]],
                     collections=[collection_id for (collection_id,) in collections_of[row.id]],
                     sold=sum(units for (units,) in sales_of[row.id]),

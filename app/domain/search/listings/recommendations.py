@@ -132,6 +132,17 @@ def related_products(engine: SearchEngine, shop: Shop, page: ProductPage) -> Rel
     return Related(together, nearest_in_price(others, product.price)[:SIMILAR])
 
 
+def products_in_order(engine: SearchEngine, shop: Shop, skus: Sequence[str]) -> tuple[Hit, ...]:
+    """Return the products with these SKUs, in their order, each once; those that are not sold are left out. Raises
+    SearchUnavailable."""
+    wanted = list(dict.fromkeys(skus))
+    if not wanted:
+        return ()
+    request = SearchRequest(scope=(ValueFilter("sku", tuple(wanted)),), per_page=len(wanted))
+    hits = engine.search(shop.site_id, IndexName.PRODUCTS, request).hits
+    return tuple(sorted(hits, key=lambda hit: wanted.index(str(hit.card["sku"]))))
+
+
 def nearest_in_price(hits: Sequence[Hit], price: int) -> tuple[Hit, ...]:
     """Return the hits, the smallest difference to a price first; of two the cheaper."""
     return tuple(sorted(hits, key=lambda hit: (abs(_price(hit) - price), _price(hit), hit.id)))

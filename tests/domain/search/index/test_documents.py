@@ -175,9 +175,15 @@ def test_a_product_is_on_sale_below_its_earlier_price(before: int | None, on_sal
 
 
 def test_the_card_draws_the_product_without_the_database() -> None:
-    card = document(picture=DocumentPicture("a.webp", 800, 600)).card
+    card = document(pictures=[DocumentPicture("a.webp", 800, 600)]).card
     assert (card["image"], card["imageWidth"], card["imageHeight"]) == ("a.webp", 800, 600)
     assert (card["sku"], card["seoName"], card["price"], card["colour"]) == ("TENT-1", "fjord-2", 19900, "Green")
+
+
+def test_the_card_names_a_second_picture_where_there_is_one() -> None:
+    first, second = DocumentPicture("a.webp", 800, 600), DocumentPicture("b.webp", 600, 800)
+    assert document(pictures=[first, second]).card["secondImage"] == "b.webp"
+    assert "secondImage" not in document(pictures=[first]).card
 
 
 @pytest.mark.parametrize(
@@ -190,7 +196,7 @@ def test_the_card_draws_the_product_without_the_database() -> None:
         {"placed_in": (3,)},
         {"collections": (5,)},
         {"level_id": "outdoor"},
-        {"picture": DocumentPicture("b.webp", 1, 1)},
+        {"pictures": [DocumentPicture("b.webp", 1, 1)]},
         {"description": "Dry."},
     ],
     ids=lambda change: next(iter(change)),
