@@ -239,8 +239,10 @@ def wants_filters() -> bool:
 
 @bp.app_template_filter("category_picture")
 def category_picture(node: ShopNode) -> str:
-    """Return the address of a drawing of what a category holds, or the first one below it that can be drawn, in a quiet
-    colour."""
+    """Return the address of a category's own picture, else of a drawing of what it holds, or the first one below it
+    that can be drawn, in a quiet colour."""
+    if node.picture:
+        return f"{MEDIA_PREFIX}{current_shop().site_id}/{small_form(node.picture)}"
     kinds = [node.name, *(child.name for child in current_shop().tree.children(node.id))]
     return shape_path(shape_among(kinds), QUIET_COLOURS[node.id % len(QUIET_COLOURS)], node.id)
 

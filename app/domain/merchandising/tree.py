@@ -57,6 +57,7 @@ class ShopNode:
     path: str
     visible: bool = True
     description: str = ""
+    picture: str | None = None
     canonical_override: str | None = None
     exclude_from_sitemap: bool = False
     meta_title: str | None = None
