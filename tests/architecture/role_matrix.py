@@ -101,6 +101,8 @@ MERCHANDISING: Rows = {
     ("POST", "/admin/merchandising/category/<category_id>"): STAFF,
     ("POST", "/admin/merchandising/category/<category_id>/parts"): STAFF,
     ("POST", "/admin/merchandising/category/<category_id>/preview"): STAFF,
+    ("POST", "/admin/merchandising/category/<category_id>/picture"): STAFF,
+    ("POST", "/admin/merchandising/category/<category_id>/picture/remove"): STAFF,
     ("POST", "/admin/merchandising/category/<category_id>/name"): STAFF,
     ("POST", "/admin/merchandising/category/<category_id>/visibility"): STAFF,
     ("GET", "/admin/merchandising/category/<category_id>/move"): STAFF,

@@ -15,6 +15,7 @@ KEPT_BY_SQLALCHEMY = 5
 TAXONOMY = "/admin/catalogue/taxonomy/<taxonomy_id>"
 BULK = {
     "POST /admin/catalogue/product/<product_id>/images",
+    "POST /admin/merchandising/category/<category_id>/picture",
     "POST /admin/catalogue/products/classify",
     "GET /admin/catalogue/products.csv",
     "POST /admin/catalogue/products/import/upload/<permit>",

@@ -118,10 +118,10 @@ def test_clear_takes_back_what_is_staged_and_what_is_set(page: Page) -> None:
     expect(page).to_have_url(re.compile("colour="))
     page.get_by_role("button", name="Filters (1)").click()
     page.get_by_role("link", name="Clear", exact=True).click()
-    expect(page).to_have_url(re.compile(rf"{CATEGORY}$"))
+    expect(page.locator("#filters a.on")).to_have_count(0)
     expect(page.locator("#filters")).to_be_visible()
-    expect(page.locator("#filters").get_by_role("button", name="Clear")).to_be_focused()
-    page.get_by_role("button", name="Close").last.click()
+    page.get_by_role("button", name=SHOW).click()
+    expect(page).to_have_url(re.compile(rf"{CATEGORY}$"))
     expect(page.locator("#filters")).to_be_hidden()
 
 
@@ -146,8 +146,78 @@ def test_the_sheet_takes_as_many_values_of_a_filter_as_an_address_carries(page: 
 def test_the_slider_of_the_sheet_waits_for_the_button(page: Page) -> None:
     page.goto(CATEGORY)
     page.get_by_role("button", name="Filters").click()
-    page.get_by_role("slider", name="Price to").press("Home")
+    for _ in range(5):
+        page.get_by_role("slider", name="Price to").press("ArrowLeft")
     value = page.locator("[name=price_max]").input_value()
     expect(page.locator("#filters")).to_be_visible()
     page.get_by_role("button", name=SHOW).click()
     expect(page).to_have_url(re.compile(rf"price_max={value}$"))
+
+
+def counts(page: Page, facet: str) -> dict[str, int]:
+    found = page.locator(f"[id^=f-{facet}-]").evaluate_all(
+        "(links) => links.map((link) => [link.querySelector('span'), link.querySelector('small')]"
+        ".map((part) => part.textContent)).map(([label, count]) => [label, Number(count)])"
+    )
+    return dict(found)
+
+
+@on_a_phone
+def test_the_counts_of_the_sheet_follow_what_is_chosen_and_what_leaves_nothing_cannot_be_chosen(page: Page) -> None:
+    page.goto(CATEGORY)
+    page.get_by_role("button", name="Filters").click()
+    before = counts(page, "manufacturer")
+    page.locator("#f-colour-1").click()
+    expect(page.locator("[id^=f-manufacturer-][aria-disabled]").first).to_be_attached()
+    after = counts(page, "manufacturer")
+    assert list(after) == list(before), "what is there stays where it is"
+    assert all(after[brand] <= before[brand] for brand in before) and 0 < sum(after.values()) < sum(before.values())
+    disabled = page.locator("[id^=f-manufacturer-][aria-disabled]")
+    expect(disabled).to_have_count(sum(count == 0 for count in after.values()))
+    said = page.get_by_role("button", name=SHOW).inner_text()
+    disabled.first.dispatch_event("click")
+    expect(page.locator("#v-manufacturer a.on")).to_have_count(0)
+    page.get_by_role("button", name=SHOW).click()
+    expect(page.get_by_role("status").first).to_have_text(said.removeprefix("Show "))
+
+
+@on_a_phone
+def test_a_sheet_that_is_closed_shows_the_counts_of_the_page_again(page: Page) -> None:
+    page.goto(CATEGORY)
+    page.get_by_role("button", name="Filters").click()
+    before, said = counts(page, "manufacturer"), page.get_by_role("button", name=SHOW).inner_text()
+    page.locator("#f-colour-1").click()
+    expect(page.locator("[aria-disabled]").first).to_be_attached()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Filters").click()
+    expect(page.locator("[aria-disabled]")).to_have_count(0)
+    assert counts(page, "manufacturer") == before
+    expect(page.get_by_role("button", name=SHOW)).to_have_text(said)
+
+
+@on_a_phone
+def test_the_sheet_never_ends_where_nothing_matches(page: Page) -> None:
+    page.goto(CATEGORY)
+    page.get_by_role("button", name="Filters").click()
+    page.locator("#f-colour-1").click()
+    expect(page.locator("[aria-disabled]").first).to_be_attached()
+    said = page.get_by_role("button", name=SHOW).inner_text()
+    page.locator("[name=price_min]").fill("99999")
+    nothing = page.get_by_role("button", name="No products match")
+    expect(nothing).to_be_disabled()
+    page.get_by_role("button", name="Undo “Price”").press("Enter")
+    expect(page.locator("[name=price_min]")).to_have_value("")
+    expect(page.locator("#f-colour-1")).to_have_attribute("aria-current", "true")
+    expect(page.get_by_role("button", name=SHOW)).to_have_text(said)
+    page.get_by_role("button", name=SHOW).click()
+    expect(page).to_have_url(re.compile(rf"{CATEGORY}\?colour=\w+$"))
+
+
+@on_a_phone
+def test_a_page_where_nothing_matches_has_a_sheet_that_clears_it(page: Page) -> None:
+    page.goto(f"{CATEGORY}?price_min=99999")
+    page.get_by_role("button", name="Filters (1)").click()
+    page.get_by_role("button", name="Clear all filters").click()
+    page.get_by_role("button", name=SHOW).click()
+    expect(page).to_have_url(re.compile(rf"{CATEGORY}$"))
+    expect(page.locator(".card").first).to_be_visible()

@@ -84,11 +84,11 @@ def test_a_new_order_begins_with_the_cheapest(page: Page) -> None:
 
 @pytest.fixture
 def requested(page: Page) -> list[str]:
-    """The pages and parts of pages that the browser fetches; a mere number of products is none."""
+    """The pages and parts of pages that the browser fetches, without the counts of the sheet of filters."""
     paths: list[str] = []
 
     def note(request: Request) -> None:
-        if request.resource_type in FETCHED and not request.headers.get("hx-target", "").endswith("#product-count"):
+        if request.resource_type in FETCHED and not request.headers.get("hx-target", "").endswith("#filters"):
             paths.append(request.url)
 
     page.on("request", note)
@@ -131,10 +131,12 @@ def test_the_sheet_stages_choices_and_applies_them_by_one_request(page: Page, re
 
 
 @on_a_phone
-def test_in_the_sheet_typed_ends_are_set_by_their_own_button(page: Page) -> None:
+def test_in_the_sheet_typed_ends_wait_for_the_button(page: Page) -> None:
     open_sheet(page)
     page.locator("#filters [name=price_max]").fill("80")
-    page.locator("#filters form:has([name=price_max])").get_by_role("button", name="Set").click()
+    page.keyboard.press("Enter")
+    expect(page.locator("#filters")).to_be_visible()
+    show_products(page)
     expect(page).to_have_url(re.compile(rf"{CATEGORY}\?price_max=80$"))
     expect(page.get_by_role("button", name="Filters (1)")).to_be_visible()
     expect_one_page(page)
@@ -165,22 +167,37 @@ def test_a_staged_choice_is_let_go_by_a_second_tap(page: Page, requested: list[s
     assert requested == []
 
 
-@on_a_phone
-def test_in_the_sheet_a_link_to_another_path_is_followed_at_once(page: Page) -> None:
-    open_sheet(page)
+def first_brand_page(page: Page) -> str:
+    """The address of the page of the first brand in the sheet, which stays there by a tap."""
     brand = page.locator("#filters a[data-facet-href]").first
     path = brand.get_attribute("href") or ""
     assert path.startswith(f"{CATEGORY}/brand/")
-    expect(brand).to_have_accessible_name(re.compile("opens at once$"))
     brand.click()
+    expect(brand).to_have_attribute("aria-current", "true")
+    return path
+
+
+@on_a_phone
+def test_a_value_with_a_page_of_its_own_waits_in_the_sheet_and_its_page_is_opened_once_applied(page: Page) -> None:
+    open_sheet(page)
+    path = first_brand_page(page)
+    expect(page.locator("#filters")).to_be_visible()
+    assert still_the_same_page(page)
+    show_products(page)
     page.wait_for_url(f"**{path}")
     expect(page.locator(".trail")).to_contain_text("Outdoor")
+    page.get_by_role("button", name="Filters (1)").click()
+    page.locator("#filters a[data-chosen]").click()
+    expect(page.locator("#filters")).to_be_visible()
+    show_products(page)
+    page.wait_for_url(re.compile(rf"{CATEGORY}$"))
 
 
 @on_a_phone
 def test_on_a_page_of_its_own_typed_ends_lead_to_the_filtered_category(page: Page) -> None:
     open_sheet(page)
-    page.locator("#filters a[data-facet-href]").first.click()
+    first_brand_page(page)
+    show_products(page)
     page.wait_for_url(f"**{CATEGORY}/brand/*")
     page.get_by_role("button", name="Filters").click()
     page.locator("#filters [name=price_min]").fill("20")
@@ -191,12 +208,10 @@ def test_on_a_page_of_its_own_typed_ends_lead_to_the_filtered_category(page: Pag
 
 
 @on_a_phone
-def test_where_choices_wait_the_filter_of_such_a_link_joins_them(page: Page) -> None:
+def test_beside_another_choice_a_value_with_a_page_of_its_own_is_a_filter(page: Page) -> None:
     open_sheet(page)
     page.locator("#f-colour-1").click()
-    brand = page.locator("#filters a[data-facet-href]").first
-    expect(brand).not_to_have_accessible_name(re.compile("opens at once"))
-    brand.click()
+    first_brand_page(page)
     show_products(page)
     expect(page).to_have_url(re.compile(rf"{CATEGORY}\?colour=\w+&manufacturer=\w+$"))
     assert still_the_same_page(page)

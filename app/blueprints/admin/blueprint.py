@@ -25,6 +25,7 @@ LARGEST_TEXTS = 1024 * 1024
 LARGEST_RULE_FORM = 9 * 1024 * 1024
 MOST_RULE_FIELDS = MOST_RULES * MOST_OVERRIDES * 10  # An override has six; the rest is room for one list too long.
 TAKES_FILES = ("admin.bundle_upload", "admin.products_import_upload")
+TAKES_PICTURES = ("admin.product_image_add", "admin.category_picture_set")
 TAKES_TREES = ("admin.taxonomy_structure", "admin.taxonomy_impact")
 TAKES_RULES = ("admin.category_landing_save", "admin.tree_landing_save")
 TAKES_TEXTS = {f"admin.{kind}_{act}" for kind in ("product", "page", "collection") for act in ("create", "save")}
@@ -39,7 +40,7 @@ def _raise_limits(endpoint: str | None, values: dict[str, Any] | None) -> None:
     """Raise the limits of the request's body for endpoints that take more, before anything reads the form."""
     if endpoint in TAKES_FILES and _is_permitted(str((values or {}).get("permit"))):
         request.max_content_length = LARGEST_BUNDLE + ROOM_FOR_FIELDS
-    elif endpoint == "admin.product_image_add":
+    elif endpoint in TAKES_PICTURES:
         request.max_content_length = LARGEST_UPLOAD + ROOM_FOR_FIELDS
     elif endpoint in TAKES_TREES:
         request.max_content_length = LARGEST_TREE

@@ -23,12 +23,12 @@ from app.blueprints.storefront.blueprint import (
     page_cache,
 )
 from app.blueprints.storefront.presentation import (
-    count_answer,
     drawn_answer,
     drawn_page,
+    filters_answer,
     listing_answer,
     shown_listing,
-    wants_count,
+    wants_filters,
     wants_listing,
 )
 from app.blueprints.storefront.request_hooks import previewed_label
@@ -68,7 +68,7 @@ def category(path: str) -> AnyResponse:
     pages = landing_pages_of(shop, node)
     listing_request = _read(shop, node)
     tracking = tracking_parameters(request.args.items(multi=True), extra_tracking(shop))
-    landing = None if wants_count() else LandingLinks(pages).redirect(listing_request, tracking)
+    landing = None if wants_filters() else LandingLinks(pages).redirect(listing_request, tracking)
     if landing is None:
         return _page(shop, node, listing_request, pages, None)
     return redirect_page(landing) if wants_fragment() else _redirect_for_good(landing)
@@ -95,10 +95,11 @@ def _page(shop: Shop, node: ShopNode, given: ListingRequest, pages: LandingPages
         def parts() -> dict[str, Any]:
             listing = _listing(shop, listing_request, state, make)
             head = _head(shop, node, given, page, is_past_window(shop, listing_request), listing.shown)
-            return {"head": head, "shop": shop, "node": node, "landing": page, "pages": pages, "listing": listing.html}
+            context = {"shop": shop, "node": node, "landing": page, "pages": pages, "picture": listing.shown.picture}
+            return {"head": head, "listing": listing.html, **context}
 
-        if wants_count():
-            return count_answer(_listing(shop, listing_request, state, make).shown.total)
+        if wants_filters():
+            return filters_answer(_listing(shop, listing_request, state, make, "storefront/_rail.html").html)
         if wants_listing() or given.unknown:
             return listing_answer("storefront/category.html", "storefront/_category_swap.html", **parts())
         # A parameter that is ignored changes what search engines may do with the page, and nothing else.
@@ -114,17 +115,21 @@ def _page(shop: Shop, node: ShopNode, given: ListingRequest, pages: LandingPages
 
 
 def _listing(
-    shop: Shop, listing_request: ListingRequest, state: tuple[object, ...], make: Callable[[], Listing]
+    shop: Shop,
+    listing_request: ListingRequest,
+    state: tuple[object, ...],
+    make: Callable[[], Listing],
+    template: str = "storefront/_listing.html",
 ) -> DrawnListing:
-    """Return the listing from the cache. One with unknown parameters is not cached, since crawlers invent them without
-    end."""
+    """Return the listing, or the part of it that a template draws, from the cache. One with unknown parameters is not
+    cached, since crawlers invent them without end."""
 
     def draw() -> DrawnListing:
         listing = make()
-        html = drawn("storefront/_listing.html", shop=shop, listing=listing, nothing="storefront/_nothing_here.html")
+        html = drawn(template, shop=shop, listing=listing, nothing="storefront/_nothing_here.html")
         return DrawnListing(PackedMarkup.of(html), shown_listing(listing))
 
-    return draw() if listing_request.unknown else listing_cache().get((*state, listing_request), draw)
+    return draw() if listing_request.unknown else listing_cache().get((*state, listing_request, template), draw)
 
 
 def _head(

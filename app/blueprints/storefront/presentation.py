@@ -22,7 +22,7 @@ from app.domain.catalogue.markup import MEDIA_PREFIX
 from app.domain.catalogue.pictures import jpeg_form, picture_path, shape_among, shape_path, small_form, srcset
 from app.domain.merchandising.facets import LABELS, colour_of
 from app.domain.merchandising.shop import Shop
-from app.domain.merchandising.tree import Menu, ShopNode, menu
+from app.domain.merchandising.tree import Menu, ShopNode, has_deep_menu, menu
 from app.domain.search.engine import Hit
 from app.domain.search.listings.browsing import Listing
 from app.domain.seo.heads import PageHead, ShownListing, home_name
@@ -35,7 +35,7 @@ from app.web.themes.drawing import current_theme, drawn, environment
 from app.web.themes.folders import Theme
 
 LISTING = "#listing"
-COUNT = "#product-count"  # The target of the requests by the sheet of filters for the number of products.
+FILTERS = "#filters"  # The target of the requests by the sheet of filters, for what its choices would leave.
 QUIET_COLOURS = ("#4f7942", "#3b5b85", "#c1613f", "#6b5b7b", "#b8862b", "#14525f")
 LOADING = {"first": Markup(' fetchpriority="high"'), "lazy": Markup(' loading="lazy"')}
 HEADLINES = {
@@ -86,17 +86,17 @@ def drawn_answer(page: DrawnPage) -> Response:
     return response
 
 
-def count_answer(total: int) -> Response:
-    """Return the label of the button in the sheet of filters, with the number of products that the choices there
-    leave."""
-    response = make_response(product_count_label(total))
+def filters_answer(html: str) -> Response:
+    """Return the filters of a listing alone, with the numbers of products that each choice would leave."""
+    response = compressed(make_response(str(html)), quickly)
     response.vary.add("HX-Target")
     return response
 
 
 @bp.app_template_filter("show_products")
 def product_count_label(total: int) -> str:
-    return f"Show {total:,} {'product' if total == 1 else 'products'}"
+    """Return the label of the button of the sheet of filters."""
+    return f"Show {total:,} {'product' if total == 1 else 'products'}" if total else "No products match"
 
 
 @bp.app_template_global("shop_or_none")
@@ -112,6 +112,11 @@ def navigation(shop: Shop) -> Markup:
 @bp.app_template_global("menu_of")
 def menu_of(shop: Shop) -> Menu:
     return menu(shop.tree.children(None))
+
+
+@bp.app_template_global("has_deep_menu")
+def shows_three_levels(shop: Shop) -> bool:
+    return has_deep_menu(shop.tree)
 
 
 @bp.app_template_global("footer")
@@ -234,15 +239,17 @@ def wants_listing() -> bool:
     return wants_fragment() and request.headers.get("HX-Target", "").endswith(LISTING)
 
 
-def wants_count() -> bool:
-    """Whether the sheet of filters requests the number of products alone, which does not count as a search."""
-    return wants_fragment() and request.headers.get("HX-Target", "").endswith(COUNT)
+def wants_filters() -> bool:
+    """Whether the sheet of filters requests itself for what is chosen in it, which does not count as a search."""
+    return wants_fragment() and request.headers.get("HX-Target", "").endswith(FILTERS)
 
 
 @bp.app_template_filter("category_picture")
 def category_picture(node: ShopNode) -> str:
-    """Return the address of a drawing of what a category holds, or the first one below it that can be drawn, in a quiet
-    colour."""
+    """Return the address of a category's own picture, else of a drawing of what it holds, or the first one below it
+    that can be drawn, in a quiet colour."""
+    if node.picture:
+        return f"{MEDIA_PREFIX}{current_shop().site_id}/{small_form(node.picture)}"
     kinds = [node.name, *(child.name for child in current_shop().tree.children(node.id))]
     return shape_path(shape_among(kinds), QUIET_COLOURS[node.id % len(QUIET_COLOURS)], node.id)
 

@@ -28,7 +28,7 @@ from app.blueprints.storefront.blueprint import (
     served_configuration,
 )
 from app.blueprints.storefront.interleaving import compared_page, keep_private, participation
-from app.blueprints.storefront.presentation import count_answer, listing_answer, page_answer, wants_count
+from app.blueprints.storefront.presentation import filters_answer, listing_answer, page_answer, wants_filters
 from app.blueprints.storefront.rate_limit import may_use_model
 from app.domain.merchandising.shop import Shop
 from app.domain.search import settings
@@ -67,7 +67,7 @@ def search() -> Response:
         return page_answer("storefront/search_start.html", search_head(shop, ""), shop=shop)
     served, now = served_configuration(shop), ports.clock().now()
     planned, engine = plan(listing_request.words, served, now), ports.search_engine()
-    if planned.redirect is not None and not wants_count():
+    if planned.redirect is not None and not wants_filters():
         note_search(listing_request, (), None, ruled=True)
         # The redirect may not be cached: the rule that sends this search on can end any moment.
         response = redirect_page(planned.redirect) if wants_fragment() else make_response(redirect(planned.redirect))
@@ -75,13 +75,13 @@ def search() -> Response:
         return response
     known = not may_use_model()
     reader = query_reader(shop)
-    part = participation(shop, listing_request, served) if not wants_count() else None
+    part = participation(shop, listing_request, served) if not wants_filters() else None
     contest = part.contest if part is not None else None
     found = search_listing(
         engine, shop, listing_request, served, now, planned=planned, known_meaning=known, reader=reader, contest=contest
     )
-    if wants_count():
-        return count_answer(found.listing.total)
+    if wants_filters():
+        return filters_answer(drawn("storefront/_rail.html", shop=shop, listing=found.listing))
     if listing_request.words:
         result = found.listing.result
         products = None if found.is_answered_by_content else result.total

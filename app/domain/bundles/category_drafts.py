@@ -31,6 +31,7 @@ NODE = Record(
     slug=Text(allow_none=True),
     visible=Flag(),
     description=Text(allow_none=True),
+    image=Text(allow_none=True),
     seo=Object(allow_none=True),
     landingRules=Items(allow_none=True),
     facets=Items(allow_none=True),
@@ -51,8 +52,8 @@ Facets = list[dict[str, Any]]
 
 @dataclass(slots=True)
 class NodeDraft:
-    """A node of a bundle's tree. `columns` holds what the bundle says of the node, by column; None in `products` says
-    nothing of its order."""
+    """A node of a bundle's tree. `columns` holds what the bundle says of the node, by column, its picture as the bundle
+    names it; None in `products` says nothing of its order."""
 
     at: str
     path: str
@@ -184,6 +185,8 @@ def _node_columns(fields: Mapping[str, Any], seo: Mapping[str, Any], site_id: in
         columns["visible"] = fields["visible"]
     if "description" in fields:
         columns["description"] = clean_html(fields["description"] or "", site_id)
+    if "image" in fields:
+        columns["picture"] = fields["image"] or None
     if "canonicalOverride" in seo:
         columns["canonical_override"] = (seo["canonicalOverride"] or "").strip() or None
     if "excludeFromSitemap" in seo:

@@ -12,7 +12,7 @@ from app.domain.bundles.archive import MEDIA, BundleTarget, open_target, write_d
 from app.domain.bundles.content_files import COLLECTIONS, PAGES, content_rows
 from app.domain.bundles.import_task import Watch, unwatched
 from app.domain.bundles.judgements_file import judgements_document
-from app.domain.bundles.merchandising_file import trees_document
+from app.domain.bundles.merchandising_file import category_files, trees_document
 from app.domain.bundles.parts import EVERYTHING, Part, is_chosen
 from app.domain.bundles.pos_file import pos_document
 from app.domain.bundles.product_rows import export_rows, picture_files
@@ -68,6 +68,9 @@ def export_bundle(
                     counts |= {kind: len(document[kind]) for kind in document}
                 elif name in COUNTED:
                     counts[COUNTED[name]] = len(document)
+        if Part.MERCHANDISING in parts:
+            of_products = set(picture_files(site_id)) if Part.CATALOGUE in parts else set()
+            _write_files(target, images, site_id, sorted(category_files(site_id) - of_products))
         if Part.CATALOGUE in parts:
             counts |= _write_catalogue(target, images, site_id, watch)
         if Part.PAGES in parts:
@@ -95,9 +98,14 @@ def _report_steps(rows: Iterable[T], note: Callable[[int], None]) -> Iterator[T]
 def _write_pictures(target: BundleTarget, images: ImageStore, site_id: int, watch: Watch) -> int:
     """Write the files of the products' pictures, and return their number. A picture whose file is gone is left out; its
     product keeps the rest."""
-    written = 0
     total = db.session.scalar(select(func.count(ProductImage.file.distinct())).where(ProductImage.site_id == site_id))
-    for file in _report_steps(picture_files(site_id), lambda done: watch("Pictures", done, total)):
+    files = _report_steps(picture_files(site_id), lambda done: watch("Pictures", done, total))
+    return _write_files(target, images, site_id, files)
+
+
+def _write_files(target: BundleTarget, images: ImageStore, site_id: int, files: Iterable[str]) -> int:
+    written = 0
+    for file in files:
         try:
             data = images.read(site_id, file)
         except NotFound:

@@ -9,9 +9,10 @@ from typing import Any
 
 from sqlalchemy import Table, delete, insert, select
 
-from app.domain.bundles.archive import order_fields
+from app.domain.bundles.archive import MEDIA, order_fields
 from app.domain.bundles.category_drafts import NodeDraft, NodeReader, every_node
 from app.domain.bundles.import_task import ImportTask, ids_by_sku
+from app.domain.bundles.product_importer import keep_picture
 from app.domain.bundles.reading import Document
 from app.domain.bundles.taxonomy_file import enqueue_all_products
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
@@ -20,7 +21,7 @@ from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.merchandising.trees import LONGEST_NAME, is_primary, primary_tree_id
 from app.domain.search.document_ids import PRODUCT
 from app.domain.search.index.outbox import categories_indexed_separately, enqueue
-from app.domain.shared.problems import Problem
+from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Flag, Items, Record, Text
 from app.domain.shared.text import line_problems, numbered, one_line
 from app.extensions import db
@@ -80,12 +81,26 @@ def _import_tree(task: ImportTask, document: Document, raw: Any, pointer: str, n
     reader = NodeReader(task.site_id, task.tree.attributes_by_id(), task.tree.levels)
     wanted = _tree_columns(fields, reader, pointer)
     nodes = reader.read(fields.get("nodes", []), wanted.get("facets", []), f"{pointer}/nodes")
+    for draft, _ in every_node(nodes):
+        _keep_picture(task, document, draft)
     for complaint in reader.complaints:
         task.refuse(PARTS, document, complaint.problems)
     tree = _store_tree(task, name, wanted)
     if wanted.get("primary") or (tree is not None and is_primary(tree)) or primary_tree_id(task.site_id) is None:
         task.categories = {draft.path for draft, _ in every_node(nodes)}
     return _store_nodes(task, tree, nodes, reader.refused) if "nodes" in fields else []
+
+
+def _keep_picture(task: ImportTask, document: Document, draft: NodeDraft) -> None:
+    """Store the picture of a node; where that is refused, the node keeps the one that it has."""
+    name = draft.columns.get("picture")
+    if name is None:
+        return
+    try:
+        draft.columns["picture"] = keep_picture(task, name).file
+    except Invalid as refused:
+        del draft.columns["picture"]
+        task.refuse(PARTS, document, [Problem(p.code, p.message, f"{draft.at}/image") for p in refused.problems])
 
 
 def _tree_columns(fields: dict[str, Any], reader: NodeReader, pointer: str) -> dict[str, Any]:
@@ -292,6 +307,7 @@ def _node_json(node: Node, children: dict[int | None, list[Node]], placed: dict[
         "slug": node.slug,
         "visible": node.visible,
         "description": node.description,
+        **({"image": f"{MEDIA}{node.picture}"} if node.picture else {}),
         "seo": {
             "canonicalOverride": node.canonical_override,
             "excludeFromSitemap": node.exclude_from_sitemap,
@@ -304,3 +320,9 @@ def _node_json(node: Node, children: dict[int | None, list[Node]], placed: dict[
         "source": {"levels": node.source_levels, "manufacturers": node.source_manufacturers},
         "children": [_node_json(child, children, placed) for child in children.get(node.id, [])],
     }
+
+
+def category_files(site_id: int) -> set[str]:
+    """Return the files of the categories' own pictures."""
+    query = select(Node.picture).where(Node.site_id == site_id, Node.picture.is_not(None))
+    return set(db.session.scalars(query))

@@ -28,9 +28,11 @@ ATTRIBUTES = {
 
 
 class HoldsMarkup:
-    """Mixin of tables with a text in which pictures may stand. The files of these pictures count as used."""
+    """Mixin of tables with a text in which pictures may stand, and of some with a column that names one. The files of
+    these pictures count as used."""
 
     markup: ClassVar[str]  # The column.
+    picture_column: ClassVar[str | None] = None
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:

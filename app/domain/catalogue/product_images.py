@@ -119,7 +119,8 @@ def discard_unused(clock: Clock, store: ImageStore, site_id: int, is_confirmed: 
 
 
 def _files_in_texts(site_id: int) -> set[str]:
-    """Return the files of the pictures that texts show; a smaller form counts as its picture."""
+    """Return the files of the pictures that texts show, or that stand beside them; a smaller form counts as its
+    picture."""
     forms = "|".join(FORMS)
     address = re.compile(rf"{MEDIA_PREFIX}{site_id}/([0-9a-f]+)(?:-(?:{forms}))?(\.webp)", re.ASCII)
     named: set[str] = set()
@@ -127,6 +128,9 @@ def _files_in_texts(site_id: int) -> set[str]:
         table, text = inspect(model).selectable.c, inspect(model).columns[model.markup]
         query = select(text).where(table.site_id == site_id, text.contains(f"{MEDIA_PREFIX}{site_id}/"))
         named.update("".join(parts) for words in db.session.scalars(query) for parts in address.findall(words))
+        if model.picture_column:
+            file = inspect(model).columns[model.picture_column]
+            named.update(db.session.scalars(select(file).where(table.site_id == site_id, file.is_not(None))))
     return named
 
 

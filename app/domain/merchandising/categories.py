@@ -30,7 +30,7 @@ from app.domain.merchandising.category_rules import (
 from app.domain.merchandising.facets import clean_facets
 from app.domain.merchandising.membership import hand_made_order
 from app.domain.merchandising.models import Node, Placement, Tree
-from app.domain.merchandising.nodes import arrangement_of, mark_changed, node_of, store_arrangement
+from app.domain.merchandising.nodes import arrangement_of, mark_changed, node_of, note_change, store_arrangement
 from app.domain.merchandising.trees import is_primary, tree_of
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound, Problem
@@ -130,6 +130,20 @@ CATEGORY = _CategoryKind(
         ContentText("meta_description", "The meta description", LONGEST_META_DESCRIPTION, is_nullable=True),
     ),
 )
+
+
+def set_picture(author: Author, node_id: int, file: str | None) -> Node:
+    """Give a category a stored picture, or with None that of its first product again, and return it. As those of
+    products, it is changed beside the form and does not raise the revision. Raises NotFound."""
+    node = node_of(author.site_id, node_id, to_change=True)
+    before = node.picture
+    if before != file:
+        node.picture = file
+        node.updated_at = author.now()
+        summary = f"Gave {node.name} a picture of its own" if file else f"Removed the picture of {node.name}"
+        note_change(author, node, "picture", summary, {"picture": before}, {"picture": file})
+        db.session.flush()
+    return node
 
 
 def placed_beyond_order(site_id: int, node_id: int) -> int:

@@ -40,6 +40,7 @@ class Tree(Base, ShopConfiguration):
 
 class Node(Base, ShopConfiguration, HoldsMarkup):
     """A category. `path` is the slugs from the root, joined by `/`. None in `facets` or `landing_rules` inherits.
+    `picture` is a file of the site's pictures, None for the one of its first product.
     `meta_title` and `meta_description` stand in the head of its page in the place of what is made from its name.
     `revision` rises with every save in its editor, so that no user overwrites unseen changes.
 
@@ -48,7 +49,7 @@ class Node(Base, ShopConfiguration, HoldsMarkup):
     """
 
     __tablename__ = "merchandising_nodes"
-    markup = "description"
+    markup, picture_column = "description", "picture"
     __table_args__ = (UniqueConstraint("tree_id", "path"), Index(None, "tree_id", "parent_id", "position"))
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -61,6 +62,7 @@ class Node(Base, ShopConfiguration, HoldsMarkup):
     path: Mapped[str] = mapped_column(String(1000))
     visible: Mapped[bool] = mapped_column(default=True)
     description: Mapped[str] = mapped_column(Text, default="")
+    picture: Mapped[str | None] = mapped_column(String(100))
     canonical_override: Mapped[str | None] = mapped_column(String(500))
     exclude_from_sitemap: Mapped[bool] = mapped_column(default=False)
     meta_title: Mapped[str | None] = mapped_column(String(300))

@@ -208,6 +208,7 @@ def _shop_node(node: Node) -> ShopNode:
         path=node.path,
         visible=node.visible,
         description=node.description,
+        picture=node.picture,
         canonical_override=node.canonical_override,
         exclude_from_sitemap=node.exclude_from_sitemap,
         meta_title=node.meta_title,

@@ -57,6 +57,7 @@ class ShopNode:
     path: str
     visible: bool = True
     description: str = ""
+    picture: str | None = None
     canonical_override: str | None = None
     exclude_from_sitemap: bool = False
     meta_title: str | None = None
@@ -238,3 +239,14 @@ def menu(roots: Sequence[ShopNode], room: int = MENU_ROOM) -> Menu:
         if used > room and place:
             return Menu(roots[:place], roots[place:])
     return Menu(roots, ())
+
+
+MOST_MENU_LINKS = 400  # Of the menu of all categories, which every page carries.
+
+
+def has_deep_menu(tree: ShopTree) -> bool:
+    """Whether the menu of all categories shows three levels of them; two where three would be too many links."""
+    roots = tree.children(None)
+    children = [child for root in roots for child in tree.children(root.id)]
+    leaves = sum(len(tree.children(child.id)) for child in children)
+    return len(roots) + len(children) + leaves <= MOST_MENU_LINKS

@@ -66,7 +66,7 @@ COLUMNS: Mapping[str, Columns] = {
     "learned_searches": Columns(none="word learned"),
     "machines": Columns(none="id name release engine database pictures"),
     "merchandising_nodes": Columns(
-        none="name slug path description canonical_override meta_title meta_description facets landing_rules "
+        none="name slug path description picture canonical_override meta_title meta_description facets landing_rules "
         "source_levels source_manufacturers"
     ),
     "merchandising_placements": Columns(),

@@ -1,30 +1,31 @@
-// The filter sheet: choices are staged and applied together, by one request; its button says how many products they
-// leave. A link to another path, such as the page of a brand, is followed at once, unless choices wait or the connection
-// is lost: then its filter (data-facet-href) joins them, so that none is lost. Without scripts every link works as it is.
+// The filter sheet: taps are staged until its button applies them together. What is chosen so far is always an address of
+// the list itself: a value that has a page of its own is staged by its filter (data-facet-href), and its page is opened
+// only where the one value is applied. After each tap the rail of that address says what every value would leave.
+// Without scripts every link works as it is.
 
-const AFTER_FACETS = ["price_min", "price_max", "q", "sort", "pageSizeOverride"]; // Addresses have one order.
-const PAUSE = 250; // Milliseconds without a further choice, after which the products are counted.
-const staged = new Map(); // By link: the address that chooses its value or lets it go.
-let counting = null;
+const LAST = ["price_min", "price_max", "q", "sort", "pageSizeOverride", "_by", "_as", "_is"]; // Addresses have one order.
+const PAUSE = 150; // Milliseconds without a further tap, after which the rail is fetched.
+const RAIL = { "HX-Request": "true", "HX-Target": "aside#filters" };
+const COPIED = ["href", "rel", "data-facet-href", "data-chosen", "aria-current"];
+const staged = new Map(); // By link that was tapped since the rail was fetched: the address to which it leads.
+let opened = null; // A copy of the rail as the sheet was opened.
+let start = null; // The address from which taps go on, where it is not that of the rail.
+let good = null; // The latest address that has products.
+let latest = ""; // The name of the latest choice.
+let fetching = null;
 let applying = false;
+let isChoosing = false; // Whether the fields are being set by an address.
 
 const openSheet = () => document.querySelector("#filters:popover-open");
 // Without a connection the rail of a wide screen stages choices too.
 const stagingPlace = () => openSheet() ?? (navigator.onLine ? null : document.getElementById("filters"));
-const isHere = (address) => new URL(address, location.href).pathname === location.pathname;
-const pairsOf = (parameters) => new Set([...parameters].map((pair) => JSON.stringify(pair)));
+const buttonOf = (sheet) => sheet.querySelector(".apply [data-address]");
+const undoOf = (sheet) => sheet.querySelector(".undo-filter");
+const fieldsOf = (sheet) => [...sheet.querySelectorAll(".ends label input")];
 const isChosen = (link) => "chosen" in link.dataset;
-
-// The ends of ranges that were typed and not yet set.
-const typed = (sheet) => [...sheet.querySelectorAll(".ends label input")].filter((field) => field.value !== field.defaultValue);
-
-const waits = (sheet) => staged.size > 0 || typed(sheet).length > 0;
-
-const addressOf = (sheet, link) => {
-  if (isHere(link.href)) return new URL(link.href);
-  const facet = link.dataset.facetHref;
-  return facet && (waits(sheet) || !navigator.onLine) && isHere(facet) ? new URL(facet, location.href) : null;
-};
+const read = (address) => new URL(address, location.href);
+const pairsOf = (address) => new Set([...read(address).searchParams].map((pair) => JSON.stringify(pair)));
+const hasSame = (a, b) => read(a).pathname === read(b).pathname && pairsOf(a).symmetricDifference(pairsOf(b)).size === 0;
 
 const tick = (link, on) => {
   link.classList.toggle("on", on);
@@ -32,23 +33,17 @@ const tick = (link, on) => {
   else link.removeAttribute("aria-current");
 };
 
-const restore = (links) => {
-  for (const link of links) {
-    staged.delete(link);
-    tick(link, isChosen(link));
-  }
-};
-
 // Of the values of a rating only one is chosen.
-const stage = (link, address) => {
+const stage = (link) => {
   const on = !link.classList.contains("on");
   for (const other of link.closest("[data-one]")?.querySelectorAll("a") ?? []) {
     staged.delete(other);
     tick(other, !on && isChosen(other));
   }
   if (on === isChosen(link)) staged.delete(link);
-  else staged.set(link, address);
+  else staged.set(link, link.dataset.facetHref ?? link.href);
   tick(link, on);
+  latest = labelOf(link);
 };
 
 // A filter with as many chosen values as an address carries takes no other one, and says so.
@@ -60,58 +55,149 @@ const isFull = (link) => {
 };
 
 const compare = ([a, aValue], [b, bValue]) => {
-  const order = AFTER_FACETS.indexOf(a) - AFTER_FACETS.indexOf(b);
+  const order = LAST.indexOf(a) - LAST.indexOf(b);
   return order || (a === b ? (aValue < bValue ? -1 : 1) : a < b ? -1 : 1);
 };
 
-const addressWith = (path, parameters) => {
-  const pairs = [...parameters].filter(([name, value]) => value && name !== "p").sort(compare);
-  return pairs.length ? `${path}?${new URLSearchParams(pairs)}` : path;
-};
-
-// The present address with all that was staged and typed.
-const wanted = (fields) => {
-  const now = pairsOf(new URLSearchParams(location.search));
-  const pairs = new Set(now);
+// The address of all that is chosen in the sheet.
+const wanted = (sheet) => {
+  const now = pairsOf(sheet.dataset.address);
+  const pairs = pairsOf(start ?? sheet.dataset.address);
   for (const address of staged.values()) {
-    const then = pairsOf(address.searchParams);
+    const then = pairsOf(address);
     now.forEach((pair) => then.has(pair) || pairs.delete(pair));
     then.forEach((pair) => now.has(pair) || pairs.add(pair));
   }
   const parameters = new URLSearchParams([...pairs].map((pair) => JSON.parse(pair)));
-  fields.forEach((field) => parameters.set(field.name, field.value.trim()));
-  return addressWith(location.pathname, parameters);
+  fieldsOf(sheet).forEach((field) => parameters.set(field.name, field.value.trim()));
+  const sent = [...parameters].filter(([name, value]) => value && name !== "p").sort(compare);
+  const { pathname } = read(sheet.dataset.address);
+  return sent.length ? `${pathname}?${new URLSearchParams(sent)}` : pathname;
 };
 
-// Of a page whose ranges lead to another path, as those of a landing page do: what its forms send, together.
-const elsewhere = (fields) => {
-  const pairs = new Set(fields.flatMap((field) => [...pairsOf(new FormData(field.form))]));
-  return addressWith(fields[0].form.action, [...pairs].map((pair) => JSON.parse(pair)));
+// A value in the rail: its label, which is its own among those of its filter.
+const labelOf = (item) => item.querySelector("span").textContent;
+const listOf = (group) => (group.matches(".choices") ? group : group.querySelector(".choices"));
+const named = (elements, name) => new Map([...elements].map((element) => [name(element), element]));
+const groupsOf = (rail) => named(rail.querySelectorAll("[data-facet]"), (group) => group.dataset.facet);
+
+const setCount = (link, count) => {
+  const shown = link.querySelector("small");
+  if (shown) shown.textContent = count;
+  if (count === "0" && !isChosen(link)) link.setAttribute("aria-disabled", "true");
+  else link.removeAttribute("aria-disabled");
 };
 
-const leadsAway = (fields) => fields.some((field) => !isHere(field.form.action));
-const destination = (fields) => (leadsAway(fields) ? elsewhere(fields) : wanted(fields));
-
-const labelOf = (sheet) => sheet.querySelector(".apply button span");
-const label = (sheet, words) => (labelOf(sheet).textContent = words ?? labelOf(sheet).textContent);
-
-// What the button says once the choices have settled: how many products they leave, as the server counts them.
-const count = (sheet) => {
-  sheet.toggleAttribute("data-waits", waits(sheet));
-  counting?.abort();
-  counting = new AbortController();
-  const { signal } = counting;
-  setTimeout(async () => {
-    if (signal.aborted) return;
-    const headers = { "HX-Request": "true", "HX-Target": "span#product-count" };
-    try {
-      const answer = await fetch(destination(typed(sheet)), { headers, signal });
-      if (!answer.ok) throw new Error(answer.statusText);
-      label(sheet, await answer.text());
-    } catch {
-      if (!signal.aborted) label(sheet, "Show products");
+// Show a value as another rail has it. One that is missing there would leave nothing.
+const updateItem = (item, source) => {
+  const [link, other] = [item.querySelector("a"), source?.querySelector("a")];
+  if (other && !link) return item.replaceChildren(...source.cloneNode(true).childNodes);
+  if (!link) return;
+  if (other) {
+    for (const name of COPIED) {
+      if (other.hasAttribute(name)) link.setAttribute(name, other.getAttribute(name));
+      else link.removeAttribute(name);
     }
-  }, PAUSE);
+    link.classList.toggle("on", isChosen(other));
+  } else if (!source) {
+    delete link.dataset.chosen;
+    tick(link, false);
+  }
+  setCount(link, source ? (source.querySelector("small")?.textContent ?? "") : "0");
+};
+
+const addItem = (list, source) => {
+  const item = source.cloneNode(true);
+  const link = item.querySelector("a");
+  if (link) link.id = `${link.id.replace(/\d+$/, "")}${list.children.length + 1}`;
+  list.append(item);
+};
+
+// What is there stays where it is, so that nothing moves below a finger.
+const updateList = (list, source, isWhole) => {
+  const wantedItems = source ? named(source.children, labelOf) : new Map();
+  for (const [label, item] of named(list.children, labelOf)) {
+    if (isWhole && !wantedItems.has(label)) item.remove();
+    else updateItem(item, wantedItems.get(label));
+    wantedItems.delete(label);
+  }
+  wantedItems.forEach((item) => addItem(list, item));
+};
+
+const showRail = (sheet, rail, isWhole = false) => {
+  const [present, others] = [groupsOf(sheet), groupsOf(rail)];
+  for (const [facet, group] of present) {
+    const list = listOf(group);
+    if (isWhole && !others.has(facet)) group.remove();
+    else if (list) updateList(list, others.has(facet) ? listOf(others.get(facet)) : null, isWhole);
+  }
+  let before = null;
+  for (const [facet, group] of others) {
+    const shown = present.get(facet) ?? group.cloneNode(true);
+    if (!present.has(facet)) (before ?? sheet.querySelector(".sheet-head")).after(shown);
+    before = shown;
+  }
+  const [button, other] = [buttonOf(sheet), buttonOf(rail)];
+  button.dataset.address = other.dataset.address;
+  button.disabled = other.disabled;
+  button.querySelector("span").textContent = other.textContent.trim();
+  sheet.dataset.address = rail.dataset.address;
+  staged.clear();
+  start = null;
+};
+
+// Where nothing matches, the way out is the latest choice, or all of them.
+const showUndo = (sheet) => {
+  const isEmpty = buttonOf(sheet).disabled;
+  if (!isEmpty) good = sheet.dataset.address;
+  undoOf(sheet).hidden = !isEmpty;
+  undoOf(sheet).textContent = good && latest ? `Undo “${latest}”` : "Clear all filters";
+};
+
+const fetchRail = async (sheet, signal) => {
+  try {
+    const answer = await fetch(wanted(sheet), { headers: RAIL, signal });
+    if (!answer.ok) throw new Error(answer.statusText);
+    const text = await answer.text();
+    if (signal.aborted) return;
+    showRail(sheet, new DOMParser().parseFromString(text, "text/html").getElementById("filters"));
+    showUndo(sheet);
+  } catch {
+    if (signal.aborted) return;
+    buttonOf(sheet).disabled = false;
+    buttonOf(sheet).querySelector("span").textContent = "Show products";
+  }
+};
+
+const refresh = (sheet) => {
+  fetching?.abort();
+  fetching = new AbortController();
+  const { signal } = fetching;
+  setTimeout(() => signal.aborted || fetchRail(sheet, signal), PAUSE);
+};
+
+// Choose what an address has, instead of what is chosen.
+const choose = (sheet, address) => {
+  staged.clear();
+  start = address;
+  const { searchParams } = read(address);
+  isChoosing = true;
+  for (const field of fieldsOf(sheet)) {
+    field.value = searchParams.get(field.name) ?? "";
+    field.dispatchEvent(new Event("input", { bubbles: true })); // Its slider follows.
+  }
+  isChoosing = false;
+  sheet.querySelectorAll(".choices a.on").forEach((link) => tick(link, false));
+  refresh(sheet);
+};
+
+const clear = (sheet) => choose(sheet, sheet.querySelector(".clear-filters").getAttribute("href") ?? opened.dataset.address);
+
+const undo = (sheet) => {
+  if (good && latest) choose(sheet, good);
+  else clear(sheet);
+  buttonOf(sheet).disabled = false;
+  buttonOf(sheet).focus(); // The button that was pressed goes.
 };
 
 // The listing is the source too: of it htmx tells the server which part is wanted. Else the whole page is the answer.
@@ -120,56 +206,61 @@ const fetchListing = (address) =>
 
 // The sheet stays until the products are there; when none come, what was chosen is still in it.
 const apply = (sheet) => {
-  const fields = typed(sheet);
-  counting?.abort();
-  if (leadsAway(fields)) return location.assign(elsewhere(fields));
-  applying = waits(sheet);
-  if (applying) fetchListing(wanted(fields));
-  else sheet.hidePopover();
+  fetching?.abort();
+  const address = wanted(sheet);
+  if (hasSame(address, (opened ?? sheet).dataset.address)) return sheet.hidePopover();
+  const own = hasSame(address, sheet.dataset.address) ? buttonOf(sheet).dataset.address : address;
+  if (read(own).pathname !== location.pathname) return location.assign(own);
+  applying = true;
+  fetchListing(own);
+};
+
+const remember = (sheet) => {
+  opened = sheet.cloneNode(true);
+  [good, latest] = [null, ""];
+  showUndo(sheet);
 };
 
 const discard = (sheet) => {
-  counting?.abort();
-  restore(sheet.querySelectorAll(".choices a"));
+  fetching?.abort();
+  if (opened) showRail(sheet, opened, true);
   sheet.querySelectorAll(".ends").forEach((form) => form.reset());
-  sheet.removeAttribute("data-waits");
-  label(sheet, sheet.dataset.plain);
+  opened = null;
 };
 
-const remember = (sheet) => (sheet.dataset.plain = labelOf(sheet).textContent);
-
 // Before htmx hears of it, which would follow the link.
-document.addEventListener("click", (event) => {
-  const sheet = stagingPlace();
-  if (!sheet?.contains(event.target)) return;
-  if (event.target.closest(".apply button")) {
-    event.preventDefault();
-    return apply(sheet);
-  }
-  if (event.target.closest(".clear-filters")) return discard(sheet);
-  const link = event.target.closest(".choices a");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-  const address = addressOf(sheet, link);
-  if (!address) return;
+const stop = (event) => {
   event.preventDefault();
   event.stopPropagation();
-  if (isFull(link)) return;
-  stage(link, address);
-  if (openSheet()) count(sheet);
+};
+
+document.addEventListener("click", (event) => {
+  const sheet = stagingPlace();
+  if (!sheet?.contains(event.target) || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  const link = event.target.closest(".choices a");
+  if (event.target.closest(".apply .undo-filter")) return undo(sheet);
+  if (event.target.closest(".apply")) return stop(event), apply(sheet);
+  if (openSheet() && event.target.closest(".clear-filters")) return stop(event), clear(sheet);
+  if (!link) return;
+  stop(event);
+  if (link.getAttribute("aria-disabled") || isFull(link)) return;
+  stage(link);
+  if (openSheet()) refresh(sheet);
   else document.dispatchEvent(new CustomEvent("filters:staged", { detail: { apply: () => apply(sheet) } }));
 }, true);
 
 document.addEventListener("input", (event) => {
   const sheet = openSheet();
-  if (sheet?.contains(event.target) && event.target.closest(".ends")) count(sheet);
+  if (!sheet?.contains(event.target) || !event.target.closest(".ends") || isChoosing) return;
+  latest = event.target.closest("details").querySelector("summary").textContent;
+  refresh(sheet);
 });
 
 document.addEventListener("submit", (event) => {
   const sheet = openSheet();
   if (!sheet?.contains(event.target)) return;
-  event.preventDefault();
-  event.stopPropagation();
-  apply(sheet);
+  stop(event);
+  refresh(sheet);
 }, true);
 
 document.addEventListener("toggle", (event) => {
@@ -178,13 +269,12 @@ document.addEventListener("toggle", (event) => {
   else discard(event.target);
 }, true);
 document.addEventListener("htmx:after:swap", () => {
-  counting?.abort();
+  fetching?.abort();
   staged.clear();
+  opened = start = null;
   const sheet = openSheet();
-  if (!sheet) return;
-  remember(sheet);
-  if (applying) sheet.hidePopover();
-  else if (document.activeElement === document.body) document.getElementById("clear-filters").focus(); // Was a link.
+  if (sheet && applying) sheet.hidePopover();
+  else if (sheet) remember(sheet);
   applying = false;
 });
 document.addEventListener("htmx:error", () => (applying = false));

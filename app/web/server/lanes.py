@@ -48,6 +48,7 @@ BULK = Lane(
     20,
     _lines(
         r"POST /admin/catalogue/product/[0-9]+/images\Z",
+        r"POST /admin/merchandising/category/[0-9]+/picture\Z",
         r"POST /admin/catalogue/products/classify\Z",
         "POST /admin/settings/import-export/upload/",
         "POST /admin/catalogue/products/import/upload/",

@@ -99,7 +99,7 @@ def test_a_search_that_a_rule_sends_on_has_no_share_of_clicks(
 def test_the_number_of_products_that_filters_would_leave_is_no_search(
     shopper: Shopper, counts: Callable[[], Counts]
 ) -> None:
-    shopper.get("/search?q=tent", HX_Request="true", HX_Target="span#product-count")
+    shopper.get("/search?q=tent", HX_Request="true", HX_Target="aside#filters")
     assert counts() == {}
 
 

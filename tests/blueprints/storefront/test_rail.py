@@ -14,7 +14,8 @@ from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.conftest import Get
 
-COUNT = {"HX_Request": "true", "HX_Target": "span#product-count"}
+FILTERS = {"HX_Request": "true", "HX_Target": "aside#filters"}
+APPLY = re.compile(r'popovertargetaction="hide" data-address="([^"]+)"( disabled)?><span aria-live="polite">([^<]+)<')
 
 
 @pytest.fixture
@@ -90,16 +91,55 @@ def test_the_sheet_says_how_many_products_it_shows_and_has_close_and_clear(get: 
     assert '<a class="button quiet clear-filters" id="clear-filters" href="/c/camping">Clear</a>' in filtered
 
 
-def test_the_sheet_requests_the_number_of_products_alone(get: Get):
-    answer = get("/c/camping?colour=Fern&manufacturer=Moor", **COUNT)
-    assert answer.text == "Show 2 products"
+def applied(text: str) -> tuple[str, str, bool]:
+    """The label of the button of the sheet, the address that it applies, and whether it can be pressed."""
+    (address, disabled, label) = APPLY.findall(text)[0]
+    return label, address.replace("&amp;", "&"), not disabled
+
+
+def counts(text: str, facet_id: str) -> dict[str, str]:
+    found = re.findall(rf'id="f-{facet_id}-\d+".*?<span>([^<]+)</span> <small>([^<]*)</small>', text, re.DOTALL)
+    return dict(found)
+
+
+def test_the_sheet_requests_itself_for_what_is_chosen_in_it(get: Get):
+    answer = get("/c/camping?colour=Fern&manufacturer=Moor", **FILTERS)
+    assert answer.text.startswith("<aside") and "card" not in answer.text
+    assert applied(answer.text) == ("Show 2 products", "/c/camping?colour=Fern&manufacturer=Moor", True)
     assert "HX-Target" in answer.headers["Vary"] and answer.headers["X-Robots-Tag"].startswith("noindex")
-    assert get("/search?q=mug&manufacturer=Nobody", **COUNT).text == "Show 0 products"
 
 
-def test_the_number_of_a_value_with_a_page_of_its_own_is_a_number_too(app: Flask, get: Get, site_id: int):
+def test_the_counts_of_the_sheet_follow_what_is_chosen_in_other_filters(get: Get):
+    before = counts(get("/c/camping", **FILTERS).text, "manufacturer")
+    after = counts(get("/c/camping?colour=Fern", **FILTERS).text, "manufacturer")
+    assert after.keys() <= before.keys() and sum(map(int, after.values())) == 4 < sum(map(int, before.values()))
+
+
+@pytest.mark.parametrize("path", ["/c/camping?colour=Fern&price_min=9000", "/search?q=mug&manufacturer=Nobody"])
+def test_where_nothing_matches_the_button_cannot_be_pressed(get: Get, path: str):
+    label, _, can_be_pressed = applied(get(path, **FILTERS).text)
+    assert (label, can_be_pressed) == ("No products match", False)
+
+
+@pytest.fixture
+def brand_pages(app: Flask, site_id: int) -> None:
     with app.app_context(), transaction():
         tree = db.session.query(Tree).filter_by(site_id=site_id).one()
         tree.default_landing_rules = [{"facetId": "manufacturer"}]
+
+
+def test_a_value_with_a_page_of_its_own_is_staged_by_its_filter_and_applied_by_its_page(get: Get, brand_pages: None):
     assert get("/c/camping/tents?manufacturer=Moor").status_code == 301
-    assert get("/c/camping/tents?manufacturer=Moor", **COUNT).text == "Show 3 products"
+    staged = get("/c/camping/tents?manufacturer=Moor", **FILTERS).text
+    assert applied(staged) == ("Show 3 products", "/c/camping/tents/brand/moor", True)
+    assert 'id="filters" popover aria-label="Filters" data-address="/c/camping/tents?manufacturer=Moor"' in staged
+    page = rail(get("/c/camping/tents/brand/moor").text)
+    assert 'data-address="/c/camping/tents?manufacturer=Moor"' in page, "its own page stages from the same filters"
+
+
+def test_links_to_pages_of_values_stay_as_search_engines_read_them(get: Get, brand_pages: None):
+    links = re.findall(
+        r'<a id="f-manufacturer-\d+" href="([^"]+)"( rel="nofollow")? data-facet-href="([^"]+)"',
+        rail(get("/c/camping/tents").text),
+    )
+    assert ("/c/camping/tents/brand/moor", "", "/c/camping/tents?manufacturer=Moor") in links

@@ -131,13 +131,16 @@ def test_a_category_that_is_cached_stays_as_it_is(app: Flask, get: Get, engine: 
     assert get("/c/camping").text == before
 
 
-def test_a_list_that_was_exchanged_in_place_stays_as_page_and_as_count(app: Flask, get: Get, engine: SearchEngine):
+def test_a_list_that_was_exchanged_in_place_stays_as_page_and_so_do_its_filters(
+    app: Flask, get: Get, engine: SearchEngine
+):
     away, path = app.extensions[EXTENSION], "/c/camping?colour=Fern"
     app.extensions[EXTENSION] = replace(away, search_engine=engine)
-    get(path, HX_Request="true", HX_Target="div#listing")
+    for target in ("div#listing", "aside#filters"):
+        get(path, HX_Request="true", HX_Target=target)
     app.extensions[EXTENSION] = away
     assert get(path).status_code == 200
-    assert get(path, HX_Request="true", HX_Target="span#product-count").text == "Show 4 products"
+    assert "Show 4 products" in get(path, HX_Request="true", HX_Target="aside#filters").text
 
 
 @pytest.mark.parametrize("path", ["/", "/p/tent-5", "/pages/delivery", "/search"])

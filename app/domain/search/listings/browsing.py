@@ -100,6 +100,17 @@ class Listing:
         return self.links.to(replace(self.request, words_alone=words_alone, draft=self.draft).at_page(page))
 
     @property
+    def filter_address(self) -> str:
+        """The address of the first page by its filters, which the links of values change, even where the list has a
+        page for itself."""
+        return self.request.at_page(1).url()
+
+    @property
+    def applied_address(self) -> str:
+        """The address of the first page, that of the page which the list has for itself where there is one."""
+        return self.links.to(self.request.at_page(1))
+
+    @property
     def is_past_window(self) -> bool:
         """Whether the page lies behind the window, so that it shows nothing, although the list has products there."""
         return self.request.page > self.last_page and (self.request.page - 1) * self.page_size < self.result.total

@@ -273,9 +273,10 @@ def _rating_group(
     def choice(stars: int) -> ValueLink:
         is_chosen = chosen == Span(float(stars))
         plain = request.without(RATING)
-        url = links.to(plain if is_chosen else plain.with_span(RATING, Span(float(stars))))
+        toggled = plain if is_chosen else plain.with_span(RATING, Span(float(stars)))
+        url, toggle_url = links.to(toggled), toggled.url()
         label = f"{stars} {'star' if stars == 1 else 'stars'} and up"
-        return ValueLink(str(stars), label, None, is_chosen, url, url)
+        return ValueLink(str(stars), label, None, is_chosen, url, toggle_url, has_page=url != toggle_url)
 
     choices = tuple(choice(stars) for stars in sorted(offered, reverse=True))
     return FilterGroup(RATING, filter.label, filter.display, choices, values=len(choices)) if choices else None
