@@ -18,7 +18,6 @@ from app.domain.dashboard.figures import (
 )
 from app.domain.orders import queries as orders
 from app.domain.orders import sales
-from app.domain.orders.listing import OrderFilter
 from app.domain.orders.sales import RunningOut
 from app.domain.pos import reports as tills
 from app.domain.pos.reports import Today
@@ -29,7 +28,7 @@ from app.domain.search_statistics import reports as searches
 from app.domain.search_statistics.reports import TrackingStatus
 from app.domain.shared.clock import Clock, ends_at, same_time_before, starts_at
 from app.domain.shared.text import numbered
-from app.domain.sites.sites import currency_of, time_zone_of
+from app.domain.sites.sites import time_zone_of
 
 TOP = 5  # Products.
 DAYS_LEFT = 14  # Stock that lasts longer is no concern of today.
@@ -108,38 +107,38 @@ def load_dashboard(
 ) -> Dashboard:
     """Return the dashboard of the period that an address names. The number of statements is the same however many
     orders and products there are. While search does not answer, all but the state of search is there."""
-    period = BoardPeriod.read(parameters, searches.period(clock, site_id, WEEK).today)
-    currency, counted, search = currency_of(site_id), counts(site_id), load_overview(clock, engine, site_id)
-    by_state = orders.counts(clock, site_id) if in_sight.orders else {}
+    zone = ZoneInfo(time_zone_of(site_id))
+    period = BoardPeriod.read(parameters, clock.now().astimezone(zone).date())
+    counted, search = counts(site_id), load_overview(clock, engine, site_id)
     tracking = searches.tracking_status(site_id)
-    word_days = max(period.days, WEEK)
+    currency, word_days = tracking.currency, max(period.days, WEEK)
     found_nothing = no_results(clock, engine, site_id, word_days, TRIED_WORDS)
+    sales_shown = _sales_figures(clock, site_id, currency, period, zone) if in_sight.orders else ()
+    waiting = orders.counts_to_act_on(clock, site_id) if in_sight.orders else {}
     return Dashboard(
         period=period,
         currency=currency,
         counts=counted,
         search=search,
-        attention=needs_attention(site_id, counted, search, by_state),
-        figures=(
-            *(_sales_figures(clock, site_id, currency, period) if in_sight.orders else ()),
-            *_search_figures(site_id, period, tracking, in_sight),
-        ),
+        attention=needs_attention(site_id, counted, search, waiting),
+        figures=(*sales_shown, *_search_figures(site_id, period, tracking, in_sight)),
         tracking=tracking,
-        top=_top_products(site_id, currency, period, in_sight),
+        top=_top_products(site_id, currency, period, zone, in_sight),
         ending=_ending_stock(clock, site_id),
         words=found_nothing.unsolved[:MOST_WORDS],
         word_days=word_days,
         tills=_tills(clock, site_id) if in_sight.tills else None,
-        has_orders=by_state[OrderFilter.ALL] > 0 if in_sight.orders else None,
+        has_orders=orders.has_orders(site_id) if in_sight.orders else None,
     )
 
 
-def _sales_figures(clock: Clock, site_id: int, currency: str, period: BoardPeriod) -> tuple[Figure, ...]:
-    zone, drawn = ZoneInfo(time_zone_of(site_id)), period.drawn
+def _sales_figures(
+    clock: Clock, site_id: int, currency: str, period: BoardPeriod, zone: ZoneInfo
+) -> tuple[Figure, ...]:
+    drawn, until = period.drawn, same_time_before(clock.now(), WEEK, zone)
     by_day = sales.sales_by_day(site_id, currency, (*drawn.before.dates, *drawn.dates), zone)
-    until = same_time_before(clock.now(), WEEK, zone)
-    day_before = until.astimezone(zone).date()
-    return sales_figures(period, by_day, sales.sales_between(site_id, currency, starts_at(day_before, zone), until))
+    begin = starts_at(until.astimezone(zone).date(), zone)
+    return sales_figures(period, by_day, sales.sales_between(site_id, currency, begin, until))
 
 
 def _search_figures(
@@ -157,8 +156,9 @@ def _search_figures(
     return search_figures(period, by_day, keys, compares)
 
 
-def _top_products(site_id: int, currency: str, period: BoardPeriod, in_sight: InSight) -> tuple[TopProduct, ...]:
-    zone = ZoneInfo(time_zone_of(site_id))
+def _top_products(
+    site_id: int, currency: str, period: BoardPeriod, zone: ZoneInfo, in_sight: InSight
+) -> tuple[TopProduct, ...]:
     begin, end = starts_at(period.summed.first, zone), ends_at(period.today, zone)
     found = sales.top_products(site_id, currency, begin, end, TOP, by_revenue=in_sight.orders)
     sold = {one.product_id: one for one in found}

@@ -26,8 +26,8 @@ WEEK = timedelta(days=7)
 KEYS = (FigureKey.SEARCHES, FigureKey.NOTHING, FigureKey.CONVERSION)
 
 
-def revenue(days: int, by_day: dict[date, Sales], before_now: Sales = Sales()) -> Figure:
-    return sales_figures(BoardPeriod(days, TODAY), by_day, before_now)[0]
+def revenue(days: int, by_day: dict[date, Sales], before_now: Sales | None = None) -> Figure:
+    return sales_figures(BoardPeriod(days, TODAY), by_day, before_now or Sales())[0]
 
 
 def searched(days: int, by_day: dict[date, Sums], compares: bool = True) -> dict[FigureKey, Figure]:
