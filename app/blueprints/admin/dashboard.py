@@ -1,24 +1,29 @@
-"""The first page after signing in, and the open alerts: on that page and as JSON. Alerts of the whole machine are for
-admins."""
+"""The first page after signing in, and the open alerts: on that page and as JSON. Takings and orders are for those who
+may see them, alerts of the whole machine for admins."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
-from flask import Response, jsonify, render_template, url_for
+from flask import Response, jsonify, render_template, request, url_for
 from flask_login import current_user
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.charts import Chart, chart_by_day
 from app.domain.alerts.alerts import OpenAlert, alerts_of
 from app.domain.alerts.causes import Cause
-from app.domain.orders import queries
-from app.domain.orders.listing import OrderFilter
-from app.domain.relevance.dashboard import dashboard as dashboard_of
+from app.domain.dashboard.board import DAYS_LEFT, Dashboard, InSight, load_dashboard
+from app.domain.dashboard.figures import LENGTHS, Figure
+from app.domain.pos.reports import Today
+from app.domain.search_statistics.measures import Period
 from app.domain.shared.clock import rfc3339
+from app.web.errors import wants_json
 from app.web.permissions import Permission, allowed, requires
 
+Answer = str | Response
 # The pages on which to act on an alert: by its cause, for a failing job by the job's name.
 SEARCH = ("admin.search_overview", "Open Search")
 SYNONYMS = ("admin.search_synonyms", "Open Synonyms")
@@ -42,16 +47,76 @@ PAGES_OF_JOBS = {
 
 @bp.get("/")
 @requires(Permission.USE_ADMIN)
-def dashboard() -> str:
-    board = dashboard_of(ports.clock(), ports.search_engine(), current_user.site_id, _orders_in_sight())
-    return render_template("admin/dashboard.html", board=board, alerts=alerts_in_sight())
+def dashboard() -> Answer:
+    """Show the dashboard of the period that the address names by `days`; also as JSON."""
+    in_sight = InSight(
+        orders=allowed(current_user.roles, Permission.MANAGE_ORDERS),
+        tills=allowed(current_user.roles, Permission.MANAGE_POS),
+    )
+    board = load_dashboard(ports.clock(), ports.search_engine(), current_user.site_id, request.args, in_sight)
+    if wants_json():
+        return jsonify(dashboard_json(board))
+    return render_template(
+        "admin/dashboard/page.html", board=board, alerts=alerts_in_sight(), lengths=LENGTHS, days_left=DAYS_LEFT
+    )
 
 
-def _orders_in_sight() -> Mapping[OrderFilter, int] | None:
-    """Return the numbers of orders by state; None for users who may not see orders."""
-    if not allowed(current_user.roles, Permission.MANAGE_ORDERS):
-        return None
-    return queries.counts(ports.clock(), current_user.site_id)
+@bp.app_template_global("drawn_figure")
+def drawn_figure(figure: Figure, over: Period, currency: str) -> Chart:
+    """Draw a figure of the dashboard by day."""
+    return chart_by_day(over.dates, figure.by_day, figure.by_day_before, lambda n: figure.key.amount(n, currency))
+
+
+def dashboard_json(board: Dashboard) -> dict[str, Any]:
+    drawn, tills = board.period.drawn, board.tills
+    return {
+        "days": board.period.days,
+        "from": board.period.summed.first.isoformat(),
+        "to": board.period.today.isoformat(),
+        "currency": board.currency,
+        "figures": [
+            {
+                "key": figure.key.value,
+                "number": figure.number,
+                "compared": asdict(figure.compared) if figure.compared else None,
+                "byDay": {day.isoformat(): number for day, number in zip(drawn.dates, figure.by_day, strict=True)},
+            }
+            for figure in board.figures
+        ],
+        "topProducts": [
+            {"sku": one.product.sku, "name": one.product.name, "units": one.units, "revenue": one.revenue}
+            for one in board.top
+        ],
+        "endingStock": [
+            {
+                "sku": one.product.sku,
+                "name": one.product.name,
+                "options": one.options,
+                "stock": one.stock,
+                "daysLeft": one.days_left,
+            }
+            for one in board.ending
+        ],
+        "notFound": [{"word": row.word, "searches": row.times} for row in board.words],
+        "notFoundDays": board.word_days,
+        "tills": _tills_json(tills) if tills else None,
+        "attention": [{"topic": one.topic, "text": one.text, "severity": one.severity} for one in board.attention],
+    }
+
+
+def _tills_json(tills: Today) -> dict[str, Any]:
+    return {
+        "sales": tills.figures.sales,
+        "gross": tills.figures.gross,
+        "grossBefore": tills.before.gross,
+        "locations": [
+            {"id": str(one.id), "name": one.display_name, "sales": one.sales, "taken": one.taken}
+            for one in tills.locations
+        ],
+        "openSessions": [
+            {"agent": one.display_name, "location": one.location, "taken": one.taken} for one in tills.agents
+        ],
+    }
 
 
 @bp.get("/rest/alerts")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from enum import StrEnum
 from urllib.parse import urlencode
 
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
+from app.domain.shared.addresses import day_in
 
 OVERDUE_AFTER = timedelta(days=14)
 
@@ -37,12 +38,15 @@ class Channel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OrderList:
-    """The filters and page of a list of orders, as a query string requests them. Invalid values are ignored."""
+    """The filters and page of a list of orders, as a query string requests them. Invalid values are ignored. `first`
+    and `last` are days of the shop's time zone, both included, between which orders were placed."""
 
     words: str = ""
     status: OrderFilter = OrderFilter.ALL
     page: int = 1
     channel: Channel = Channel.ANY
+    first: date | None = None
+    last: date | None = None
 
     @classmethod
     def read(cls, parameters: Mapping[str, str]) -> OrderList:
@@ -52,7 +56,13 @@ class OrderList:
             status=next((one for one in OrderFilter if one.value == status), OrderFilter.ALL),
             page=page_number(parameters.get("p")),
             channel=next((one for one in Channel if one.value == channel), Channel.ANY),
+            first=day_in(parameters.get("from")),
+            last=day_in(parameters.get("to")),
         )
+
+    @property
+    def has_days(self) -> bool:
+        return self.first is not None or self.last is not None
 
     @property
     def number(self) -> int | None:
@@ -67,6 +77,8 @@ class OrderList:
             "q": changed.words,
             "status": changed.status.lower(),
             "channel": changed.channel.lower(),
+            "from": changed.first,
+            "to": changed.last,
             "p": "" if changed.page == 1 else changed.page,
         }
         return urlencode({name: str(value) for name, value in parameters.items() if value})

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.catalogue.queries import contains
 from app.domain.orders.listing import OVERDUE_AFTER, OrderFilter, OrderList
-from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderLine, amount_due
-from app.domain.shared.clock import Clock
+from app.domain.orders.models import CANCELLED, COLLECTED, OPEN, SUBMITTED, Order, OrderLine, amount_due
+from app.domain.shared.clock import Clock, ends_at, starts_at
 from app.domain.shared.paging import Paged
 from app.domain.sites.models import AuditEntry, User
+from app.domain.sites.sites import time_zone_of
 from app.extensions import db
 
 
@@ -75,7 +77,7 @@ COLUMNS = (
 
 
 def orders(clock: Clock, site_id: int, filters: OrderList) -> Paged[OrderRow]:
-    """Return the orders of a list, newest first, in three statements."""
+    """Return the orders of a list, newest first, in three statements, and one more where days narrow it."""
     overdue = _overdue(clock)
     conditions = _conditions(site_id, filters, overdue)
     total = db.session.scalar(select(func.count()).select_from(Order).where(*conditions)) or 0
@@ -118,6 +120,23 @@ def counts(clock: Clock, site_id: int) -> dict[OrderFilter, int]:
     return {status: found.get(status, 0) for status in OrderFilter} | counted
 
 
+def counts_to_act_on(clock: Clock, site_id: int) -> dict[OrderFilter, int]:
+    """Return the number of orders that wait, of those that wait for too long, and of baskets that are paid and no
+    orders: each a short range of an index, however many orders there were."""
+    conditions = {
+        OrderFilter.SUBMITTED: Order.status == SUBMITTED,
+        OrderFilter.OVERDUE: _overdue(clock),
+        OrderFilter.UNSUBMITTED: UNSUBMITTED,
+    }
+    return {status: _count(site_id, condition) for status, condition in conditions.items()}
+
+
+def has_orders(site_id: int) -> bool:
+    """Whether the site ever had an order."""
+    query = select(Order.id).where(Order.site_id == site_id, Order.status.in_((SUBMITTED, COLLECTED, CANCELLED)))
+    return db.session.scalar(query.limit(1)) is not None
+
+
 def waiting_orders(site_id: int) -> int:
     """Return how many orders await collection, by one statement that its index answers."""
     return _count(site_id, Order.status == SUBMITTED)
@@ -138,6 +157,8 @@ def history(site_id: int, order_id: str) -> Sequence[Happening]:
 
 def _date_of(filters: OrderList) -> Any:
     """Return the column of the date to sort by: the indexed one where every order has it."""
+    if filters.has_days:
+        return Order.submitted_at
     return PLACED_AT if filters.status in (OrderFilter.ALL, OrderFilter.UNSUBMITTED) else Order.submitted_at
 
 
@@ -157,6 +178,19 @@ def _conditions(site_id: int, filters: OrderList, overdue: ColumnElement[bool]) 
         conditions.append(Order.channel == filters.channel)
     if filters.words:
         conditions.append(or_(*_matches(filters)))
+    return [*conditions, *_placed_within(site_id, filters)]
+
+
+def _placed_within(site_id: int, filters: OrderList) -> list[ColumnElement[bool]]:
+    """Return the conditions of the days of a list; baskets that are no orders yet were placed on none."""
+    if not filters.has_days:
+        return []
+    zone = ZoneInfo(time_zone_of(site_id))
+    conditions: list[ColumnElement[bool]] = []
+    if filters.first is not None:
+        conditions.append(Order.submitted_at >= starts_at(filters.first, zone))
+    if filters.last is not None:
+        conditions.append(Order.submitted_at < ends_at(filters.last, zone))
     return conditions
 
 

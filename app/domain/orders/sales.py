@@ -1,23 +1,27 @@
-"""What sells: the units of each product sold in the last 90 days, the best-selling products, and products that
-customers buy in one order."""
+"""What sells: the units of each product sold in the last 90 days, the best-selling products, products that customers
+buy in one order, the sales of days, and the stock that sales will have used up soon."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
-from sqlalchemy import distinct, func, select
+from sqlalchemy import BigInteger, ColumnElement, Integer, case, cast, column, distinct, func, or_, select, values
 
-from app.domain.catalogue.models import Product
+from app.domain.catalogue.models import Product, Variant
 from app.domain.orders.models import COLLECTED, SUBMITTED, Order, OrderLine, ProductSales
-from app.domain.shared.clock import Clock
+from app.domain.shared.clock import Clock, ends_at, starts_at
 from app.domain.shared.paging import batched
+from app.domain.shared.records import UtcDateTime
 from app.domain.sites.models import Site
 from app.extensions import db
 
 LATELY = timedelta(days=90)
 LATEST_ORDERS_OF_SITE = 1_000  # However many there are, reading these takes a few milliseconds.
 LATEST_ORDERS = 200  # Of a product: older ones say less, and a product that sells well would have tens of thousands.
+RATE = timedelta(days=30)  # Sales per day are those of this time.
 FEWEST_ORDERS = 2  # One customer's basket says nothing of others.
 
 
@@ -135,3 +139,108 @@ def customers_of(site_id: int, product_id: int, first: date, last: date) -> int:
     of_product = (Order.site_id == site_id) & (OrderLine.product_id == product_id)
     in_days = Order.submitted_at.between(begin, begin + (last - first) + timedelta(days=1))
     return db.session.scalar(ordered.where(of_product, in_days)) or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sales:
+    """Orders and the sum of their totals, in minor units."""
+
+    orders: int = 0
+    revenue: int = 0
+
+
+def sales_by_day(site_id: int, currency: str, dates: Sequence[date], zone: ZoneInfo) -> Mapping[date, Sales]:
+    """Return the sales of days of a time zone by when the orders were placed, in one statement that reads a range of an
+    index for each day; days without an order are missing. Cancelled orders, and those in another currency than the
+    shop has now, do not count."""
+    spans = [(place, starts_at(day, zone), ends_at(day, zone)) for place, day in enumerate(dates)]
+    columns = column("place", Integer), column("begins", UtcDateTime), column("ends", UtcDateTime)
+    days = values(*columns, name="days").data(spans).cte("days")
+    query = (
+        select(days.c.place, func.count(), func.sum(Order.total))
+        .join(Order, (Order.submitted_at >= days.c.begins) & (Order.submitted_at < days.c.ends))
+        .where(*_is_sale(site_id, currency))
+        .group_by(days.c.place)
+    )
+    return {dates[place]: Sales(number, int(revenue)) for place, number, revenue in db.session.execute(query)}
+
+
+def sales_between(site_id: int, currency: str, begin: datetime, end: datetime) -> Sales:
+    """Return the sales of a span of time, as `sales_by_day` counts them."""
+    query = select(func.count(), func.coalesce(func.sum(Order.total), 0)).where(
+        *_is_sale(site_id, currency), Order.submitted_at >= begin, Order.submitted_at < end
+    )
+    number, revenue = db.session.execute(query).one()
+    return Sales(number, int(revenue))
+
+
+def _is_sale(site_id: int, currency: str) -> tuple[ColumnElement[bool], ...]:
+    return (Order.site_id == site_id, Order.status.in_((SUBMITTED, COLLECTED)), Order.currency == currency)
+
+
+@dataclass(frozen=True, slots=True)
+class SoldProduct:
+    """The units of a product that were sold, and their revenue at the prices of the orders' lines, in minor units."""
+
+    product_id: int
+    units: int
+    revenue: int
+
+
+def top_products(
+    site_id: int, currency: str, begin: datetime, end: datetime, most: int, *, by_revenue: bool
+) -> list[SoldProduct]:
+    """Return the products that sold best in a span of time, by revenue or by units, `most` at most; what is not in the
+    catalogue any more is left out."""
+    units = func.sum(OrderLine.quantity)
+    revenue = func.sum(cast(OrderLine.unit_price, BigInteger) * OrderLine.quantity)
+    query = (
+        select(OrderLine.product_id, units, revenue)
+        .join(Order, Order.id == OrderLine.order_id)
+        .where(*_is_sale(site_id, currency), Order.submitted_at >= begin, Order.submitted_at < end)
+        .where(OrderLine.product_id.is_not(None))
+        .group_by(OrderLine.product_id)
+        .order_by((revenue if by_revenue else units).desc(), OrderLine.product_id)
+        .limit(most)
+    )
+    return [SoldProduct(id, int(sold), int(total)) for id, sold, total in db.session.execute(query) if id is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunningOut:
+    """A product, or one of its variants, whose stock lasts a few days more; `sold` are the units of RATE."""
+
+    product_id: int
+    options: Mapping[str, str]
+    stock: int
+    sold: int
+
+    @property
+    def days_left(self) -> int:
+        """The whole days that the stock lasts if it sells as in RATE."""
+        return self.stock * RATE.days // self.sold
+
+
+def running_out(site_id: int, now: datetime, days: int, most: int) -> list[RunningOut]:
+    """Return the products and variants that shoppers see and whose stock is used up within so many days if they sell as
+    in RATE, the first to run out first, `most` at most. What is sold out already is left out."""
+    sold = (
+        select(OrderLine.product_id, OrderLine.variant_id, func.sum(OrderLine.quantity).label("units"))
+        .join(Order, Order.id == OrderLine.order_id)
+        .where(Order.site_id == site_id, Order.status.in_((SUBMITTED, COLLECTED)), Order.submitted_at > now - RATE)
+        .group_by(OrderLine.product_id, OrderLine.variant_id)
+        .subquery()
+    )
+    stock = cast(case((sold.c.variant_id.is_(None), Product.stock), else_=Variant.stock), BigInteger)
+    query = (
+        select(Product.id, Variant.options, stock, sold.c.units)
+        .join(Product, Product.id == sold.c.product_id)
+        .outerjoin(Variant, Variant.id == sold.c.variant_id)
+        .where(Product.site_id == site_id, Product.enabled, stock > 0, stock * RATE.days < sold.c.units * (days + 1))
+        # What was sold before the product had variants says nothing about any of them.
+        .where(or_(sold.c.variant_id.is_not(None), ~Product.variants.any()))
+        .order_by(stock * 1.0 / sold.c.units, Product.id, sold.c.variant_id)
+        .limit(most)
+    )
+    rows = db.session.execute(query)
+    return [RunningOut(id, options or {}, int(left), int(units)) for id, options, left, units in rows]

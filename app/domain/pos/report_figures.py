@@ -224,6 +224,7 @@ class Sale(NamedTuple):
     amount: int
     in_cash: bool = False
     tip: int = 0
+    location_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +277,14 @@ def takings_by_agent(sales: Iterable[Sale]) -> dict[int, int]:
     taken: dict[int, int] = {}
     for sale in sales:
         taken[sale.agent_id] = taken.get(sale.agent_id, 0) + sale.amount
+    return taken
+
+
+def takings_by_location(sales: Iterable[Sale]) -> dict[int, Sums]:
+    """Return the number of sales and the takings of each location."""
+    taken: dict[int, Sums] = {}
+    for sale in sales:
+        taken[sale.location_id] = taken.get(sale.location_id, Sums()).plus(Sums(1, sale.amount))
     return taken
 
 

@@ -40,6 +40,7 @@ from app.domain.pos.report_figures import (
     sums_by_brand,
     takings_by_agent,
     takings_by_hour,
+    takings_by_location,
     tips_in_refunds,
 )
 from app.domain.pos.states import CARD, CASH, OPEN_STATUSES, PAID_STATUSES, WAITING_STATUSES, TransactionStatus
@@ -71,6 +72,16 @@ class ActiveAgent:
 
 
 @dataclass(frozen=True, slots=True)
+class LocationTakings:
+    """What was taken at a location today, in minor units without tips, by so many sales."""
+
+    id: int
+    display_name: str
+    sales: int
+    taken: int
+
+
+@dataclass(frozen=True, slots=True)
 class Attention:
     """Numbers of payments whose outcome is unknown, and of those with an anomaly."""
 
@@ -93,6 +104,7 @@ class Today:
     hours: tuple[int, ...]
     hours_before: tuple[int, ...]
     agents: Sequence[ActiveAgent]
+    locations: Sequence[LocationTakings]
 
 
 def figures_of_today(clock: Clock, site_id: int) -> Today:
@@ -116,6 +128,7 @@ def figures_of_today(clock: Clock, site_id: int) -> Today:
         hours=takings_by_hour(sold, zone),
         hours_before=takings_by_hour(sold_before, zone),
         agents=_active_agents(site_id, now, takings_by_agent(sold)),
+        locations=_location_takings(site_id, sold),
     )
 
 
@@ -135,16 +148,16 @@ def _sales(site_id: int, *spans: Span) -> list[Sale]:
     taken = PosTransaction.captured_at
     earliest = min(start for start, _ in spans) - LONGEST_PENDING
     row = PosTransaction
-    query = select(row.agent_id, taken, row.captured_amount, row.tender_type, TAKEN_TIP).where(
+    query = select(row.agent_id, taken, row.captured_amount, row.tender_type, TAKEN_TIP, row.location_id).where(
         row.site_id == site_id,
         row.created_at >= earliest,
         row.status.in_(PAID_STATUSES),
         or_(*(and_(taken >= start, taken < end) for start, end in spans)),
     )
     sales = []
-    for agent_id, at, captured, tender, tip in db.session.execute(query):
+    for agent_id, at, captured, tender, tip, location_id in db.session.execute(query):
         if at is not None:
-            sales.append(Sale(agent_id, at, captured - tip, tender == CASH, tip))
+            sales.append(Sale(agent_id, at, captured - tip, tender == CASH, tip, location_id))
     return sales
 
 
@@ -222,6 +235,17 @@ def _active_agents(site_id: int, now: datetime, taken: dict[int, int]) -> list[A
         )
         agents.setdefault(agent_id, latest)
     return list(agents.values())
+
+
+def _location_takings(site_id: int, sales: Sequence[Sale]) -> list[LocationTakings]:
+    """Return the takings by location, the largest first; no statement where nothing was sold."""
+    taken = takings_by_location(sales)
+    if not taken:
+        return []
+    named = select(PosLocation.id, PosLocation.display_name).where(PosLocation.site_id == site_id)
+    names = {id: name for id, name in db.session.execute(named.where(PosLocation.id.in_(taken)))}
+    found = [LocationTakings(id, names.get(id, ""), sums.count, sums.gross) for id, sums in taken.items()]
+    return sorted(found, key=lambda one: (-one.taken, one.display_name))
 
 
 def report_of_session(clock: Clock, session: PosSession) -> SessionReport:

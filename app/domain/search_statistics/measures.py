@@ -39,7 +39,8 @@ LONGEST_WORDS = 100
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The last `days` days up to `today`, which is not over yet."""
+    """The last `days` days up to `today`, which is not over yet: a comparison leaves it out, and with it the last day
+    of the period before, so that equal numbers of the same weekdays are compared."""
 
     days: int
     today: date
@@ -57,12 +58,17 @@ class Period:
     def dates(self) -> tuple[date, ...]:
         return tuple(self.first + timedelta(days=number) for number in range(self.days))
 
+    @property
+    def compared(self) -> tuple[date, ...]:
+        """The days that are compared with those of the period before; none of a period of one day."""
+        return self.dates[:-1]
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure of a period, beside the one before. `share` is None for what is no share of something; `comparison` is
-    None where the period before was not counted whole, and so is `by_day_before`; `is_better` is None where the change
-    is neither better nor worse."""
+    """A measure of a period, today so far included, beside the one before. `share` is None for what is no share of
+    something; `comparison`, which leaves today out, is None where the period before was not counted whole, and so is
+    `by_day_before`; `is_better` is None where the change is neither better nor worse."""
 
     key: str
     label: str
@@ -103,16 +109,17 @@ def measures(
 
 
 def _measure(name: str, now: Sequence[Sums], before: Sequence[Sums] | None, currency: str) -> Measure:
-    whole, compared = total(now), None
+    whole, compared, is_better = total(now), None, None
     if before is not None:
-        compared = _describe_change(name, whole, total(before), currency)
+        days, days_before = total(now[:-1]), total(before[:-1])
+        compared, is_better = _describe_change(name, days, days_before, currency), _is_better(name, days, days_before)
     return Measure(
         name,
         LABELS[name],
         figure(name, whole, currency),
         percent(share(whole, name)) if _is_share(name) else None,
-        f"{compared} before" if compared else None,
-        _is_better(name, whole, total(before)) if before is not None else None,
+        compared,
+        is_better,
         tuple(getattr(day, name) for day in now),
         None if before is None else tuple(getattr(day, name) for day in before),
     )
@@ -133,19 +140,21 @@ def _is_share(name: str) -> bool:
     return name not in ("searches", "revenue")
 
 
+def describe_change(new: int, old: int, old_amount: str) -> str:
+    """Return the change of a sum in words: "12% more than before"; `old_amount` is the earlier one as text, which
+    stands for itself where it is nothing or the change rounds to none."""
+    change = f"{abs(new - old) / old:.0%}" if old else "0%"
+    if change == "0%":
+        return f"{old_amount} before"
+    return f"{change} {'more' if new > old else 'less'} than before"
+
+
 def _describe_change(name: str, now: Sums, before: Sums, currency: str) -> str | None:
     if _is_share(name):
-        return percent(share(before, name)) if share(before, name) is not None else None
-    old, new = getattr(before, name), getattr(now, name)
+        return f"{percent(share(before, name))} before" if share(before, name) is not None else None
     if name == "revenue" and not before.followed:
         return None
-    shown_before = amount(name, old, currency)
-    if not old or old == new:
-        return shown_before
-    change = f"{abs(new - old) / old:.0%}"
-    if change == "0%":
-        return shown_before
-    return f"{change} {'more' if new > old else 'less'} than {shown_before}"
+    return describe_change(getattr(now, name), getattr(before, name), amount(name, getattr(before, name), currency))
 
 
 def _is_better(name: str, now: Sums, before: Sums) -> bool | None:

@@ -109,7 +109,7 @@ def test_figures_stand_beside_those_of_the_same_weekday_up_to_the_same_time(ada:
     till.payment(amount_in_pence=9_900, created_at=till.now - WEEK + timedelta(hours=1))
     page = text_of(ada)
     assert "+50 %" in page and "13 November up to this time" in page
-    assert "12:00: £30.00" in page and "13:00: Friday a week ago: £99.00" in page
+    assert "12:00, so far: £30.00" in page and "13:00: Friday a week ago: £99.00" in page
 
 
 def test_who_is_at_a_till_is_listed_with_what_they_took(ada: PageClient, till: AtTill) -> None:

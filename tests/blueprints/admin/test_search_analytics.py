@@ -72,6 +72,15 @@ def test_every_measure_and_list_of_the_period_is_shown(signed_in, counted: Count
     assert html.count('class="chart"') == 6 and html.count('class="spark"') == 5
 
 
+def test_today_is_drawn_and_listed_as_a_day_that_is_not_over(signed_in, counted: Counted) -> None:
+    counted("kettle", searches=4)
+    counted("kettle", days_ago=1, searches=30)
+    html = text(signed_in(), f"{PAGE}?days=7")
+    assert "November, so far: 4</title>" in html and html.count('class="now so-far"') == 6
+    assert html.count('class="so-far"') == 1 + html.count('class="spark"'), "of the key too"
+    assert 'so far</th><td class="n">4</td>' in html and "Today is not over" not in html, "there is no period before"
+
+
 def test_rows_open_the_page_that_mends_them_with_the_word_filled_in(signed_in, counted: Counted) -> None:
     counted("rain & “coat”", finds=0, searches=12, found_nothing=12)
     counted("50% off?", searches=10)

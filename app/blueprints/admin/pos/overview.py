@@ -44,10 +44,12 @@ def pos_overview() -> str:
 
 
 def takings_chart(board: Today) -> Chart:
-    """Return the takings by hour up to now, with the whole of the same weekday a week ago."""
+    """Return the takings by hour up to the present one, with the whole of the same weekday a week ago."""
     weekday = f"{board.day_before:%A} a week ago"
     hours = board.hours[: board.hour + 1]
-    return line_chart(HOUR_NAMES, hours, board.hours_before, lambda n: format_money(n, board.currency), weekday)
+    return line_chart(
+        HOUR_NAMES, hours, board.hours_before, lambda n: format_money(n, board.currency), weekday, is_so_far=True
+    )
 
 
 @bp.get("/pos/differences")

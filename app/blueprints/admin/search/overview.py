@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date
 
 from flask import flash, jsonify, redirect, render_template, request, url_for
 from flask_login import current_user
@@ -12,7 +10,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.charts import HEIGHT, ROOM, STEP, Chart, height_of, line_chart
+from app.blueprints.admin.charts import HEIGHT, ROOM, STEP, Chart, chart_by_day, day_and_month, sparkline
 from app.blueprints.callers import current_author
 from app.blueprints.json_body import json_body
 from app.domain.catalogue.listing import page_number
@@ -32,8 +30,6 @@ from app.web.permissions import Permission, requires
 GLANCED = 20  # Searches that found nothing; the first of them that still do are shown.
 REQUESTED = "The rebuild is requested. Shoppers keep the old index until the new one is ready."
 REBUILD = Record(scope=Text(required=True))
-SPARK_WIDTH, SPARK_HEIGHT = 96, 24
-SPARK_POINTS = 30
 
 
 @bp.get("/search")
@@ -138,39 +134,12 @@ class Bar:
 
 @bp.app_template_global("chart_of")
 def chart_of(measure: Measure, period: Period, currency: str) -> Chart:
-    return chart(period.dates, measure.by_day, measure.by_day_before, lambda n: amount(measure.key, n, currency))
+    """Draw a measure of a period that ends today."""
+    return chart_by_day(period.dates, measure.by_day, measure.by_day_before, lambda n: amount(measure.key, n, currency))
 
 
-def chart(
-    dates: Sequence[date],
-    figures: Sequence[int],
-    before: Sequence[int] | None,
-    label: Callable[[int], str],
-) -> Chart:
-    """Draw a chart of figures by day. `before` are the figures of as many days earlier, if they are known."""
-    names = [day_and_month(day) for day in dates]
-    return line_chart(names, figures, before, label, f"{len(dates)} days before")
-
-
-@bp.app_template_filter("sparkline")
-def sparkline(figures: Sequence[int]) -> str:
-    """Return the points of a polyline in a box of SPARK_WIDTH × SPARK_HEIGHT; many days are summed up to at most
-    SPARK_POINTS points."""
-    size = -(-len(figures) // SPARK_POINTS)
-    # From the end, so that the last point is made of whole days' figures like the others.
-    ends = range(len(figures), 0, -size)
-    sums = [sum(figures[max(0, end - size) : end]) for end in reversed(ends)]
-    highest, last = max(sums, default=0) or 1, max(1, len(sums) - 1)
-    points = [
-        (SPARK_WIDTH * place / last, height_of(figure, highest, SPARK_HEIGHT, 2)) for place, figure in enumerate(sums)
-    ]
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-
-
-@bp.app_template_filter("day_and_month")
-def day_and_month(day: date) -> str:
-    """Format a day without its year, where that is clear: "3 November"."""
-    return f"{day.day} {day:%B}"
+bp.add_app_template_filter(sparkline, "sparkline")
+bp.add_app_template_filter(day_and_month, "day_and_month")
 
 
 @bp.app_template_filter("drift_bars")

@@ -11,12 +11,13 @@ from app.domain.search_statistics.counting.aggregation import Sums
 from app.domain.search_statistics.measures import Measure, Period, measures, percent, share
 
 TODAY = date(2026, 11, 20)
+YESTERDAY = TODAY - timedelta(days=1)
 WEEK = Period(7, TODAY)
 
 
 def measured(now: Sums, before: Sums | None = None, clicks: bool = True) -> dict[str, Measure]:
-    """Of a week whose searches were all made today, and of one that were made seven days ago."""
-    days = {TODAY: now} | ({TODAY - timedelta(days=7): before} if before else {})
+    """Of a week whose searches were all made yesterday, and of one that were made seven days before that."""
+    days = {YESTERDAY: now} | ({YESTERDAY - timedelta(days=7): before} if before else {})
     made = measures(days, WEEK, compares=before is not None, clicks=clicks, currency="gbp")
     return {measure.key: measure for measure in made}
 
@@ -55,11 +56,24 @@ def test_while_clicks_are_not_recorded_only_searches_are_told() -> None:
 def test_a_measure_is_compared_with_the_period_before() -> None:
     before = Sums(searches=100, found_nothing=10, followed=100, clicked=20, revenue=10_000)
     figures = measured(Sums(searches=150, found_nothing=30, followed=150, clicked=45, revenue=7_500), before)
-    assert figures["searches"].comparison == "50% more than 100 before" and figures["searches"].is_better is None
+    assert figures["searches"].comparison == "50% more than before" and figures["searches"].is_better is None
     assert figures["found_nothing"].comparison == "10.0% before" and figures["found_nothing"].is_better is False
     assert figures["clicked"].comparison == "20.0% before" and figures["clicked"].is_better is True
-    assert figures["revenue"].comparison == "25% less than £100.00 before" and figures["revenue"].is_better is False
+    assert figures["revenue"].comparison == "25% less than before" and figures["revenue"].is_better is False
     assert figures["added_to_basket"].is_better is None
+
+
+def test_today_which_is_not_over_is_in_the_figures_and_in_no_comparison() -> None:
+    searches = {YESTERDAY: 100, TODAY: 7, YESTERDAY - timedelta(days=7): 50, TODAY - timedelta(days=7): 80}
+    by_day = {day: Sums(searches=number) for day, number in searches.items()}
+    measure, *_ = measures(by_day, WEEK, compares=True, clicks=False, currency="gbp")
+    assert (measure.figure, measure.comparison) == ("107", "100% more than before")
+    assert WEEK.compared == WEEK.dates[:6]
+
+
+def test_a_change_that_rounds_to_none_shows_the_earlier_amount() -> None:
+    figures = measured(Sums(searches=1_001), Sums(searches=1_000))
+    assert figures["searches"].comparison == "1,000 before"
 
 
 def test_a_period_before_that_was_not_counted_whole_is_no_comparison() -> None:

@@ -1,4 +1,4 @@
-"""The dashboard of the admin: the size of the catalogue, the health of search, and what needs attention."""
+"""What needs attention: search, orders, golden searches, products and their levels."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.domain.catalogue.queries import CatalogueCounts, counts
+from app.domain.catalogue.queries import CatalogueCounts
 from app.domain.orders.listing import OVERDUE_AFTER, OrderFilter
 from app.domain.relevance.golden import failing_searches
-from app.domain.relevance.overview import Overview, load_overview
-from app.domain.search.engine import SearchEngine
-from app.domain.shared.clock import Clock
+from app.domain.relevance.overview import Overview
 from app.domain.taxonomy.products.worklist import incomplete_products, products_without_level
 from app.domain.taxonomy.taxonomies import active_taxonomy
 
@@ -38,27 +36,19 @@ class Attention:
     orders: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Dashboard:
-    counts: CatalogueCounts
-    search: Overview
-    attention: tuple[Attention, ...]
-
-
-def dashboard(
-    clock: Clock, engine: SearchEngine, site_id: int, orders: Mapping[OrderFilter, int] | None = None
-) -> Dashboard:
-    """Return the dashboard, the worst first. `orders` counts them by state; None for users who may not see them."""
-    counted = counts(site_id)
-    search = load_overview(clock, engine, site_id)
+def needs_attention(
+    site_id: int, counted: CatalogueCounts, search: Overview, orders: Mapping[OrderFilter, int]
+) -> tuple[Attention, ...]:
+    """Return what needs attention, the worst first. `orders` counts them by state; empty for users who may not see
+    them."""
     found = (
         *_about_search(search),
-        *_about_orders(orders or {}),
+        *_about_orders(orders),
         *_about_golden_searches(site_id),
         *_about_products(counted),
         *_about_levels(site_id),
     )
-    return Dashboard(counted, search, tuple(sorted(found, key=lambda item: list(Severity).index(item.severity))))
+    return tuple(sorted(found, key=lambda item: list(Severity).index(item.severity)))
 
 
 def _about_search(search: Overview) -> list[Attention]:
