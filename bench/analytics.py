@@ -42,6 +42,7 @@ PAGES = (
     ("top searches filtered", f"{BASE}/top?days=90&q=77"),
     (f"top searches, page {WORDS // 100}", f"{BASE}/top?days=90&p={WORDS // 100}"),
     ("search overview", "/admin/search"),
+    ("dashboard, 90 days", "/admin/?days=90"),
 )
 PAGE, EXPORT, RENEW = 1, 6, 10  # Of one statement that sums all days up by word.
 COUNT = 20  # Of as many rows inserted plainly.

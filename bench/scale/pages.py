@@ -66,6 +66,7 @@ LISTS = (
     "/admin/find?q=cable",
     "/admin/orders?q=customer+7",
     "/admin/orders?p=50",
+    *(f"/admin/?days={days}" for days in (1, 90)),
     "/admin/activity?p=50",
     "/admin/search/terms?q=cable",
     "/admin/search/terms/rest/products?q=cable",

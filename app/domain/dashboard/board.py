@@ -79,8 +79,7 @@ class EndingStock:
 @dataclass(frozen=True, slots=True)
 class Dashboard:
     """The dashboard of a period. `words` found nothing in the last `word_days` days and still find nothing. `tills` is
-    None where the shop has none, or for users who may not see them; `has_orders` whether there was ever an order, None
-    for users who may not see them."""
+    None where the shop has none, or for users who may not see them."""
 
     period: BoardPeriod
     currency: str
@@ -94,7 +93,7 @@ class Dashboard:
     words: tuple[NoResultsRow, ...]
     word_days: int
     tills: Today | None
-    has_orders: bool | None
+    in_sight: InSight
 
     @property
     def is_new_shop(self) -> bool:
@@ -128,7 +127,7 @@ def load_dashboard(
         words=found_nothing.unsolved[:MOST_WORDS],
         word_days=word_days,
         tills=_tills(clock, site_id) if in_sight.tills else None,
-        has_orders=orders.has_orders(site_id) if in_sight.orders else None,
+        in_sight=in_sight,
     )
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.catalogue.queries import contains
 from app.domain.orders.listing import OVERDUE_AFTER, OrderFilter, OrderList
-from app.domain.orders.models import CANCELLED, COLLECTED, OPEN, SUBMITTED, Order, OrderLine, amount_due
+from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderLine, amount_due
 from app.domain.shared.clock import Clock, ends_at, starts_at
 from app.domain.shared.paging import Paged
 from app.domain.sites.models import AuditEntry, User
@@ -129,12 +129,6 @@ def counts_to_act_on(clock: Clock, site_id: int) -> dict[OrderFilter, int]:
         OrderFilter.UNSUBMITTED: UNSUBMITTED,
     }
     return {status: _count(site_id, condition) for status, condition in conditions.items()}
-
-
-def has_orders(site_id: int) -> bool:
-    """Whether the site ever had an order."""
-    query = select(Order.id).where(Order.site_id == site_id, Order.status.in_((SUBMITTED, COLLECTED, CANCELLED)))
-    return db.session.scalar(query.limit(1)) is not None
 
 
 def waiting_orders(site_id: int) -> int:

@@ -228,6 +228,7 @@ def running_out(site_id: int, now: datetime, days: int, most: int) -> list[Runni
         select(OrderLine.product_id, OrderLine.variant_id, func.sum(OrderLine.quantity).label("units"))
         .join(Order, Order.id == OrderLine.order_id)
         .where(Order.site_id == site_id, Order.status.in_((SUBMITTED, COLLECTED)), Order.submitted_at > now - RATE)
+        .where(OrderLine.product_id.is_not(None))
         .group_by(OrderLine.product_id, OrderLine.variant_id)
         .subquery()
     )
