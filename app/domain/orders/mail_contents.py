@@ -73,7 +73,7 @@ class Letter:
 def order_mail(kind: OrderMailKind, order: Order, letter: Letter, to: str, key: str) -> Mail:
     """Return the mail about an order, whose lines are as they were bought."""
     shop, heading = letter.shop, SUBJECTS[kind].format(number=order.number)
-    words = f"{_opening(kind, order, letter)} Its number is {order.number}."
+    words = f"{_opening(kind, order, letter)} The number of your order is {order.number}."
     sums, place = list(_sums(order)), collection_lines(shop) if order.status == SUBMITTED else []
     bought = [(line_label(line), _line_total(order, line)) for line in order.lines]
     text = text_of(
