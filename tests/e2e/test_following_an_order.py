@@ -1,4 +1,4 @@
-"""An order that its shopper follows: placed, looked up on another device, ready, and the emails as the owner sees them."""
+"""An order that its shopper follows: placed, looked up elsewhere, ready; and the emails as the owner sees them."""
 
 from __future__ import annotations
 

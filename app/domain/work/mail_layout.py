@@ -90,12 +90,12 @@ def html_of(title: str, heading: str, body: str, frame: Frame = Frame()) -> str:
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">'
         f'<style>{DARK}</style></head><body class="ground" style="margin:0;padding:0;background:#f4f5f7">{preview}'
-        f'<table {TABLE} class="ground" style="background:#f4f5f7;{FONT}"><tr>'
+        f'<div role="main"><table {TABLE} class="ground" style="background:#f4f5f7;{FONT}"><tr>'
         '<td align="center" style="padding:24px 12px">'
         f'<table {TABLE} style="max-width:600px;{FONT};font-size:16px;line-height:1.5;text-align:left">{head}'
         f'<tr><td class="paper ink line" style="{paper};color:{INK}">'
         f'<h1 style="margin:0 0 12px;font-size:24px;line-height:1.25">{escape(heading)}</h1>{body}</td></tr>{foot}'
-        "</table></td></tr></table></body></html>"
+        "</table></td></tr></table></div></body></html>"
     )
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from flask import Flask
 
-from app.config import Config
 from app.domain.orders.mail_contents import OrderMailKind
 from app.domain.orders.mails import mail_settings
 from app.domain.orders.models import Order
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
+from app.domain.work.mailing import Mail, MailNotSent, NoMailer
 from app.extensions import db
+from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.blueprints.admin.conftest import SignedIn
 from tests.factories import make_product
@@ -71,21 +73,46 @@ def test_which_emails_are_sent_is_saved_and_recorded(app: Flask, ada: PageClient
         assert db.session.query(AuditEntry).count() == 1
 
 
-def test_a_test_goes_to_who_requests_it(app: Flask, ada: PageClient) -> None:
+class Post(NoMailer):
+    """Takes mails, or none of them."""
+
+    reaches_people = True
+
+    def __init__(self, refuses: bool = False) -> None:
+        self.sent: list[Mail] = []
+        self.refuses = refuses
+
+    def send(self, mail: Mail) -> None:
+        if self.refuses:
+            raise MailNotSent("The mail server is away.")
+        self.sent.append(mail)
+
+
+@pytest.fixture
+def post(app: Flask) -> Iterator[Post]:
+    real, post = app.extensions[EXTENSION], Post()
+    app.extensions[EXTENSION] = replace(real, mailer=post)
+    yield post
+    app.extensions[EXTENSION] = real
+
+
+def test_a_test_goes_to_who_requests_it(app: Flask, ada: PageClient, post: Post) -> None:
     ada.post(f"{PATH}/ready/test", {})
-    config: Config = app.config["SHOP"]
-    [file] = list(Path(config.mail_folder).glob("test-*.eml"))
-    assert "ready to collect" in file.read_text()
-    assert "Written as a file: no mail server is set up." in text(ada, f"{PATH}?show=ready")
+    [mail] = post.sent
+    assert "Order 1024 is ready to collect" in mail.subject
+    assert f"Sent to {mail.to}." in text(ada, f"{PATH}?show=ready")
     with app.app_context():
-        assert [entry.summary for entry in db.session.query(AuditEntry)] == [
-            "Sent themselves a test of the email “ready”"
-        ]
+        [entry] = db.session.query(AuditEntry)
+        assert entry.summary == "Sent themselves a test of the email “ready”"
 
 
-def test_a_test_that_cannot_be_sent_says_why(app: Flask, ada: PageClient) -> None:
-    config: Config = app.config["SHOP"]
-    Path(config.mail_folder).parent.mkdir(parents=True, exist_ok=True)
-    Path(config.mail_folder).write_text("no folder")
+def test_a_test_that_cannot_be_sent_says_why(ada: PageClient, post: Post) -> None:
+    post.refuses = True
     ada.post(f"{PATH}/ready/test", {})
-    assert "The test was not sent. The folder of mails could not be written" in text(ada, PATH)
+    assert "The test was not sent. The mail server is away." in text(ada, PATH)
+
+
+def test_without_a_mail_server_the_page_and_the_test_say_so(ada: PageClient) -> None:
+    assert "No mail server is set up, so customers get no email" in text(ada, PATH)
+    ada.post(f"{PATH}/ready/test", {})
+    assert "Written as a file: no mail server is set up." in text(ada, PATH)

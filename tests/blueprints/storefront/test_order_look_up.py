@@ -11,12 +11,13 @@ from app.blueprints.storefront import rate_limit
 from app.domain.orders.lifecycle import cancel
 from app.domain.orders.models import Order
 from app.domain.shared.author import Author
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
 from app.web.order_links import order_path
 from tests.blueprints.storefront.shopper import Shopper
-from tests.factories import make_order, make_site
+from tests.factories import WHEN, make_agent, make_location, make_order, make_site, make_transaction, make_user
 from tests.fakes.clock import StoppedClock
 from tests.page_client import check_page
 
@@ -147,3 +148,16 @@ def test_who_ordered_reads_whether_an_email_was_sent(app: Flask, site_id: int) -
     assert "No email was sent." in page and 'href="/orders/find"' in page, "mails are files here"
     mia.add("S-7")
     assert "since you gave no email address" in mia.get(mia.order(email="", phone="020 7946 0000").location).text
+
+
+def test_a_refund_is_seen_on_the_page_of_its_order(app: Flask, order_id: str) -> None:
+    with app.app_context(), transaction():
+        order = db.session.get_one(Order, order_id)
+        site = db.session.get_one(Site, order.site_id)
+        agent = make_agent(site, make_user(site, Role.POS_AGENT), location := make_location(site))
+        paid = {"amount_in_pence": 2_500, "order_id": order_id, "refunded_amount": 2_500}
+        make_transaction(agent, location, "REFUNDED", **paid)
+        order.status, order.paid_amount, order.paid_at = "CANCELLED", 2_500, WHEN
+    mia = Shopper(app)
+    page = mia.get(find(mia).location).text
+    assert "This order was cancelled. You owe nothing, and what you paid was given back." in page and "Refunded" in page
