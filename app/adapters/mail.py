@@ -44,6 +44,8 @@ class MailChannel:
 class SmtpMailer:
     """Mails to customers through an SMTP server."""
 
+    reaches_people = True
+
     def __init__(self, server: SmtpServer, sender: str, timeout: float = TIMEOUT) -> None:
         self._server, self._sender, self._timeout = server, sender, timeout
 
@@ -57,6 +59,8 @@ class SmtpMailer:
 
 class FolderMailer:
     """Mails to customers as files, one a mail, for a shop without a mail server: any mail program opens them."""
+
+    reaches_people = False
 
     def __init__(self, folder: Path, sender: str = FROM_NOBODY) -> None:
         self._folder, self._sender = folder, sender

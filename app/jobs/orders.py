@@ -14,6 +14,7 @@ from app.domain.work.context import read_afresh
 from app.operations.work_context import work_context
 from app.ports import clock, mailer
 from app.transaction import transaction
+from app.web.order_links import order_path
 
 log = structlog.get_logger()
 
@@ -48,4 +49,4 @@ def count_sales(site_id: int) -> None:
 
 
 def send_mail(mail_id: str) -> bool:
-    return mails.send(work_context(), mailer(), mail_id)
+    return mails.send(work_context(), mailer(), mail_id, order_path)

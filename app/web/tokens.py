@@ -63,6 +63,7 @@ PAYMENT = TokenKind("pos-pay+jwt", "pos-reader", "payment-tokens", timedelta(min
 
 DEVICE = Purpose("known-devices", 2_048)  # Each user in it has an end of its own; twenty take some 1,700 characters.
 JOURNEY = Purpose("journey", 4_096)  # The cookie's age is its end.
+ORDER = Purpose("order", 120)
 PASSKEY_ASSERTION = Purpose("passkey-assertion", 400, timedelta(minutes=5))
 PASSKEY_REGISTRATION = Purpose("passkey-registration", 400, timedelta(minutes=5))
 RECEIPT = Purpose("receipt", 120)
@@ -331,3 +332,15 @@ def receipt_token(signer: Signer, site_id: int, transaction_id: str) -> str:
 def transaction_of_receipt(signer: Signer, site_id: int, token: str) -> str | None:
     """Return the id of the payment that a token names; None for a token that was not signed for this site."""
     return signer.read_as_is(RECEIPT, site_id, token)
+
+
+# Orders, whose addresses in emails and after a look-up open the page of one order of one site.
+
+
+def order_token(signer: Signer, site_id: int, order_id: str) -> str:
+    return signer.sign_as_is(ORDER, site_id, order_id)
+
+
+def order_of_token(signer: Signer, site_id: int, token: str) -> str | None:
+    """Return the id of the order that a token names; None for a token that was not signed for this site."""
+    return signer.read_as_is(ORDER, site_id, token)

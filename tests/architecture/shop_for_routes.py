@@ -99,6 +99,7 @@ COMMON = {
     "list_name": "top",
     "words_table": "terms",
     "line_id": "1",
+    "mail_kind": "ready",
     "path": "home",
     "screen": "order",
     "permit": "nothing",

@@ -83,6 +83,7 @@ MEDIA = {"GET /media/<site_id>/<file>"}
 PRINTING = {
     "POST /v1/pos/<location_id>/printJobs",
     "POST /admin/pos/locations/<location_id>/printer/test",
+    "POST /admin/settings/emails/<mail_kind>/test",
 }
 PAYMENTS = {
     "POST /v1/pos/<location_id>/connectionToken",

@@ -66,6 +66,7 @@ PARTS = {
     "/admin/pos/journal": Help("journal", "verifying", "the journal"),
     "/admin/pos/transactions": Help("payments", "states", "the states of a payment"),
     "/admin/settings": Help("guide", "settings", "settings"),
+    "/admin/settings/emails": Help("guide", "emails", "the emails about orders"),
     "/admin/settings/system": Help("guide", "system", "the System page"),
     "/admin/settings/import-export": Help("bundle", "in-the-admin", "import and export"),
     "/admin/activity": Help("guide", "activity", "the activity log"),

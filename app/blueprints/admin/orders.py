@@ -15,7 +15,8 @@ from app.blueprints.callers import current_author
 from app.domain.orders import lifecycle, queries
 from app.domain.orders.lifecycle import StatusChange
 from app.domain.orders.listing import OVERDUE_AFTER, OrderList
-from app.domain.orders.mails import OrderMailKind, can_mail, mails_of
+from app.domain.orders.mail_contents import OrderMailKind
+from app.domain.orders.mails import can_mail, mail_settings, mails_of
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.pos.order_payments import (
     PaymentPart,
@@ -74,6 +75,8 @@ def order_page(order_id: str) -> str:
         "owner": queries.owner_of(order),
         "mails": mails_of(order),
         "can_mail_ready": can_mail(order, OrderMailKind.READY),
+        "can_mail_cancelled": can_mail(order, OrderMailKind.CANCELLED),
+        "mails_collected": mail_settings(site_id).collected and can_mail(order, OrderMailKind.COLLECTED),
         "happenings": queries.history(site_id, order_id),
         "time_zone": time_zone_of(site_id),
         "is_overdue": queries.is_overdue(clock, order),
@@ -124,7 +127,8 @@ def order_reopen(order_id: str) -> Response:
 @bp.post(f"{ORDER}/cancel")
 @requires(Permission.MANAGE_ORDERS)
 def order_cancel(order_id: str) -> Response:
-    return _change(order_id, lifecycle.cancel, "is cancelled", "was cancelled already")
+    change = partial(lifecycle.cancel, by_email="by_email" in request.form)
+    return _change(order_id, change, "is cancelled", "was cancelled already")
 
 
 @bp.post(f"{ORDER}/submit")

@@ -24,6 +24,7 @@ from app.web.tokens import issue_theme_preview
 
 PAGES = (
     ("General", "admin.settings"),
+    ("Emails", "admin.emails"),
     ("Import and export", "admin.bundles_page"),
     ("System", "admin.system"),
 )

@@ -1,5 +1,4 @@
-"""The checkout: the contact of an order, then its page, and the receipt of a payment. The order is paid for when it
-is collected."""
+"""The checkout: the contact of an order, which is paid for when it is collected; and the receipt of a payment."""
 
 from __future__ import annotations
 
@@ -17,7 +16,6 @@ from app.blueprints.storefront.basket import (
     basket_context,
     basket_page,
     basket_token,
-    pictures_of,
     private,
     set_order_cookies,
 )
@@ -27,7 +25,6 @@ from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import BasketChanged, place
 from app.domain.orders.models import OPEN
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
-from app.domain.pos.order_payments import summary_of_order
 from app.domain.pos.receipt_content import receipt_rows
 from app.domain.pos.receipts import NO_RECEIPT, receipt_of
 from app.domain.shared.problems import Invalid, NotFound, TooManyRequests
@@ -78,18 +75,6 @@ def checkout_place() -> Response:
     answer = redirect(f"/order/{placed.token}", 303)
     set_order_cookies(answer, placed.token)
     return answer
-
-
-@bp.get("/order/<token>")
-@public
-def order(token: str) -> Response:
-    """The page of an order, for every holder of its token."""
-    shop = current_shop()
-    placed = basket_contents.order_by_token(shop.site_id, token)
-    if placed is None or placed.status == OPEN:
-        raise NotFound("This order does not exist, or it was collected long ago.")
-    pictures, payments = pictures_of(placed.lines), summary_of_order(placed)
-    return private("storefront/order.html", order=placed, payments=payments, pictures=pictures, items=0)
 
 
 def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = None, refused: str = "") -> Response:

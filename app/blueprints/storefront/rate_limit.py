@@ -1,5 +1,5 @@
-"""Rate limits of requests that leave a record: a counted search, a new basket. Requests of every browser count,
-whatever it calls itself, because programs drive real browsers too."""
+"""Rate limits of requests that leave a record, a counted search or a new basket, and of those that guess: looking up an
+order. Requests of every browser count, whatever it calls itself, because programs drive real browsers too."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from flask import request
 from app.blueprints import callers
 from app.domain.seo.crawlers import is_browser
 from app.domain.shared.rate_limit import Rate
+from app.web.callers import seconds_to_wait
 
 SEARCHES, BASKETS, UNDERSTOOD = "searches", "baskets", "understood"
 PER_MINUTE = 60  # More than a person makes, or an office that shares an address.
+
+LOOK_UPS = "order-look-ups"
+OF_CALLER = Rate(20, 600)
+OF_NUMBER = Rate(10, 3_600)  # Whoever looks: addresses are not guessed from many places either.
 
 
 def allows(action: str) -> bool:
@@ -23,3 +28,10 @@ def may_use_model() -> bool:
     search, so that no program takes the model from the searches of others. What the model knows already is used for
     everybody."""
     return is_browser(request.headers.get("User-Agent", "")) and allows(UNDERSTOOD)
+
+
+def seconds_until_look_up(site_id: int, number: int) -> int:
+    """Count a look-up of an order of a site by its number; return the seconds until another is allowed, 0 when this one
+    is within the limits of the client and of the number."""
+    waits = callers.seconds_to_wait(LOOK_UPS, OF_CALLER), seconds_to_wait(f"{LOOK_UPS}:{site_id}:{number}", OF_NUMBER)
+    return max(waits)

@@ -11,7 +11,8 @@ from app.domain.orders.basket import Basket, Contact, clean_contact
 from app.domain.orders.basket_contents import check_unlocked, contents_of, order_by_token, token_hash
 from app.domain.orders.lifecycle import next_number
 from app.domain.orders.limits import check_limits
-from app.domain.orders.mails import OrderMailKind, request_mail
+from app.domain.orders.mail_contents import OrderMailKind
+from app.domain.orders.mails import request_mail
 from app.domain.orders.models import OPEN, SUBMITTED, Order
 from app.domain.orders.offers import offers_of, take_stock
 from app.domain.shared.author import Author

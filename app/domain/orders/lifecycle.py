@@ -17,7 +17,8 @@ from sqlalchemy.orm import selectinload
 
 from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
-from app.domain.orders.mails import OrderMailKind, end_untrue, request_mail
+from app.domain.orders.mail_contents import OrderMailKind
+from app.domain.orders.mails import can_mail, end_untrue, mail_settings, request_mail
 from app.domain.orders.models import CANCELLED, COLLECTED, OPEN, SUBMITTED, Order, OrderNumbers
 from app.domain.orders.offers import Offer, check_available, give_back, offers_of, reprice, take_stock
 from app.domain.shared.author import Author
@@ -147,6 +148,7 @@ def fulfil(clock: Clock, site_id: int, order_id: str, is_short: bool) -> bool:
 
 # Long enough to notice a mistake; what was sold last month stays as it stands in the books.
 REOPENED_WITHIN = timedelta(days=7)
+BY_EMAIL = "; an email says so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,7 @@ def mark_ready(author: Author, order_id: str, by_email: bool = False) -> StatusC
     # A packed order has all its goods, so a shortage is over; `mark_not_ready` does not raise the alert again.
     end_alert(author.clock, Cause.PAID_ORDER_SHORT, order.site_id, order.id)
     mail = request_mail(author, order, OrderMailKind.READY) if by_email else None
-    return _note_ready(author, order, "order.ready", f"is ready to collect{'; an email says so' if mail else ''}")
+    return _note_ready(author, order, "order.ready", f"is ready to collect{BY_EMAIL if mail else ''}")
 
 
 def mark_not_ready(author: Author, order_id: str) -> StatusChange:
@@ -212,14 +214,18 @@ def _note_ready(author: Author, order: Order, action: str, summary: str) -> Stat
 
 
 def collect(author: Author, order_id: str) -> StatusChange:
-    """Mark an order as collected, and as paid then unless it was paid before. Raises NotFound, Conflict for a cancelled
-    order and while a card is being charged for it."""
+    """Mark an order as collected, and as paid then unless it was paid before; where the shop sends it, a mail says so.
+    Raises NotFound, Conflict for a cancelled order and while a card is being charged for it."""
     order = _uncancelled_order(author, order_id)
     if order.status == COLLECTED:
         return StatusChange(order.number or 0, changed=False)
     _check_no_payment(order)
     summary = "was collected and paid" if order.paid_at is None else "was collected"
-    return _set_status(author, order, COLLECTED, "order.collect", summary)
+    by_email = mail_settings(author.site_id).collected and can_mail(order, OrderMailKind.COLLECTED)
+    change = _set_status(author, order, COLLECTED, "order.collect", f"{summary}{BY_EMAIL if by_email else ''}")
+    if by_email:
+        request_mail(author, order, OrderMailKind.COLLECTED)
+    return change
 
 
 def reopen(author: Author, order_id: str) -> StatusChange:
@@ -241,9 +247,9 @@ def can_reopen(order: Order, clock: Clock) -> bool:
     return collected_at is not None and clock.now() - collected_at <= REOPENED_WITHIN
 
 
-def cancel(author: Author, order_id: str) -> StatusChange:
-    """Cancel an order: what it took goes back into stock, once. Raises NotFound, Conflict for a collected order and
-    while a card is being charged for it."""
+def cancel(author: Author, order_id: str, by_email: bool = False) -> StatusChange:
+    """Cancel an order: what it took goes back into stock, once; with `by_email`, a mail says so. Raises NotFound,
+    Conflict for a collected order and while a card is being charged for it."""
     order = order_of(author.site_id, order_id, to_change=True)
     if order.status == COLLECTED:
         raise Conflict(f"Order {order.number} was collected already, so it cannot be cancelled.")
@@ -252,7 +258,12 @@ def cancel(author: Author, order_id: str) -> StatusChange:
     _check_no_payment(order)
     not_returned = _return_stock(author.clock, order)
     missing = f"; not counted back into stock: {', '.join(not_returned)}" if not_returned else ""
-    return _set_status(author, order, CANCELLED, "order.cancel", f"was cancelled{missing}", not_returned)
+    by_email = by_email and can_mail(order, OrderMailKind.CANCELLED)
+    summary = f"was cancelled{missing}{BY_EMAIL if by_email else ''}"
+    change = _set_status(author, order, CANCELLED, "order.cancel", summary, not_returned)
+    if by_email:
+        request_mail(author, order, OrderMailKind.CANCELLED)
+    return change
 
 
 def _check_no_payment(order: Order) -> None:

@@ -36,6 +36,12 @@ class Channel(StrEnum):
     POS = "POS"
 
 
+def order_number(typed: str) -> int | None:
+    """Return the order number that was typed, with or without a #; None for any other text."""
+    digits = typed.removeprefix("#")
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
+
+
 @dataclass(frozen=True, slots=True)
 class OrderList:
     """The filters and page of a list of orders, as a query string requests them. Invalid values are ignored. `first`
@@ -66,9 +72,8 @@ class OrderList:
 
     @property
     def number(self) -> int | None:
-        """The order number that was typed, with or without a #."""
-        digits = self.words.removeprefix("#")
-        return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
+        """The order number that was typed."""
+        return order_number(self.words)
 
     def query(self, **changes: object) -> str:
         """Return the query string of this list with changes; a changed filter begins at the first page again."""

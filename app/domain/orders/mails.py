@@ -1,89 +1,73 @@
-"""Mails about orders: requested with the order's change, in its transaction, and sent by a worker once.
-
-They hold nothing that the customer typed: whoever orders in the name of another could write to them through the shop.
-"""
+"""Mails about orders: requested with the order's change, in its transaction, and sent by a worker once. What they say
+is in `mail_contents`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from html import escape
 
 from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import selectinload
 
-from app.domain.orders.models import SUBMITTED, Order, OrderMail
+from app.domain.catalogue.models import Product
+from app.domain.catalogue.pictures import jpeg_form
+from app.domain.orders.mail_contents import Letter, OrderMailKind, RefundFacts, order_mail
+from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine, OrderMail
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.money import format_money
 from app.domain.shared.problems import NotFound
 from app.domain.shared.records import find_record
-from app.domain.shared.text import one_line
-from app.domain.sites.models import Site
+from app.domain.sites import activity
+from app.domain.sites.setting_keys import ORDER_MAILS, SettingsPage
+from app.domain.sites.settings import change_settings, settings_of
+from app.domain.sites.shop_contact import shop_contact
 from app.domain.work import leases, mailing
 from app.domain.work.context import WorkContext
-from app.domain.work.mailing import Mail, Mailer, NotTrueAnyMore, html_of, link_html, rows_html, rows_text, text_of
+from app.domain.work.mailing import Mail, Mailer, NotTrueAnyMore
 from app.domain.work.models import State, WorkRequested, requested_now
 from app.events import publish
 from app.extensions import db
 
-
-class OrderMailKind(StrEnum):
-    """What a mail about an order says. One of each is sent at most."""
-
-    RECEIVED = "received"
-    READY = "ready"
-
-
-@dataclass(frozen=True, slots=True)
-class Sender:
-    """The shop that a mail comes from; `address` is that of its home page."""
-
-    name: str
-    address: str
-
-
-SUBJECTS = {
-    OrderMailKind.RECEIVED: "Order {number} received",
-    OrderMailKind.READY: "Order {number} is ready to collect",
+OrderPath = Callable[[int, str], str]  # The path of an order's page, by site and order.
+TRUE_WHILE = {
+    OrderMailKind.RECEIVED: SUBMITTED,
+    OrderMailKind.READY: SUBMITTED,
+    OrderMailKind.COLLECTED: COLLECTED,
+    OrderMailKind.CANCELLED: CANCELLED,
 }
 
 
-def order_mail(kind: OrderMailKind, order: Order, sender: Sender, to: str, key: str) -> Mail:
-    """Return the mail about an order, whose lines are as they were bought."""
-    heading = SUBJECTS[kind].format(number=order.number)
-    payment = _payment_words(order)
-    if kind is OrderMailKind.READY:
-        opening = f"Your order is ready: collect it at {sender.name}{payment}."
-    else:
-        opening = f"Thank you for your order. Collect it at {sender.name}{payment}."
-    words = f"{opening} Its number is {order.number}."
-    rows = []
-    for line in order.lines:
-        options = ", ".join(f"{name}: {value}" for name, value in line.options.items())
-        label = f"{line.quantity} × {line.name}{f' ({options})' if options else ''}"
-        rows.append((label, format_money(line.unit_price * line.quantity, order.currency)))
-    rows.append(("Total", format_money(order.total, order.currency)))
-    text = text_of(heading, words, rows_text(rows), f"{sender.name}: {sender.address}")
-    body = f"<p>{escape(words)}</p>{rows_html(rows)}{link_html(sender.address, sender.name)}"
-    return Mail(to, one_line(f"{heading} – {sender.name}"), text, html_of(heading, heading, body), key)
+@dataclass(frozen=True, slots=True)
+class OrderMailSettings:
+    """Which mails a shop sends by itself, beside the confirmation of an order."""
+
+    collected: bool
+    refunded: bool
 
 
-def _payment_words(order: Order) -> str:
-    """Return what the sentence about the collection says of the payment."""
-    if order.paid_at:
-        return ". It is paid"
-    if order.paid_amount:
-        return f" and pay the remaining {format_money(order.amount_due, order.currency)} there"
-    return " and pay there" if order.total else ""
+PAGE = SettingsPage(ORDER_MAILS, OrderMailSettings)
+
+
+def mail_settings(site_id: int) -> OrderMailSettings:
+    return PAGE.read(settings_of(site_id))
+
+
+def change_mail_settings(author: Author, wanted: OrderMailSettings) -> bool:
+    """Save which mails the shop sends by itself; return whether that changed anything. Call it in a transaction."""
+    changed = change_settings(author.site_id, PAGE.stored_form(wanted))
+    if changed:
+        named = ", ".join(PAGE.titles[key] for key in changed)
+        activity.record(author, "settings.order_mails", ("settings", "order-mails"), f"Changed {named}")
+    return bool(changed)
 
 
 def reason_untrue(kind: OrderMailKind, order: Order) -> str | None:
-    """Return the reason why a mail would be wrong by now; None while it is right. Each kind tells the customer to
-    collect the order."""
-    if order.status != SUBMITTED:
-        return f"The order was {order.status.lower()} before the mail went out."
+    """Return the reason why a mail would be wrong by now; None while it is right."""
+    if kind in TRUE_WHILE and order.status != TRUE_WHILE[kind]:
+        became = "awaiting collection again" if order.status == SUBMITTED else order.status.lower()
+        return f"The order was {became} before the mail went out."
     if kind is OrderMailKind.READY and not order.is_ready:
         return "The order was marked as not ready before the mail went out."
     return None
@@ -98,20 +82,66 @@ def request_mail(author: Author, order: Order, kind: OrderMailKind) -> OrderMail
     that holds the order."""
     if not can_mail(order, kind):
         return None
-    email = order.contact_email
     db.session.execute(delete(OrderMail).where(*_about(order), OrderMail.kind == kind.value))
-    mail = OrderMail(**requested_now(author), order_id=order.id, kind=kind.value, email=email, next_try_at=author.now())
+    return _store(author, order, kind)
+
+
+def request_refund_mail(author: Author, order: Order, refund_id: str, refund: RefundFacts) -> OrderMail | None:
+    """Request the mail about a refund of an order, one for each. Return None where the shop sends none, there is no
+    address, or this refund has one. Call it in a transaction that holds the order."""
+    if not (mail_settings(author.site_id).refunded and has_address(order)):
+        return None
+    if any(mail.refund_id == refund_id for mail in mails_of(order)):
+        return None
+    given = format_money(refund.amount, order.currency)
+    summary = f"{given} of order {order.number} was given back; an email says so"
+    activity.record(author, "order.refund", ("order", order.id), summary)
+    more = {"refund_id": refund_id, "amount": refund.amount, "in_cash": refund.in_cash}
+    return _store(author, order, OrderMailKind.REFUNDED, **more)
+
+
+def _store(author: Author, order: Order, kind: OrderMailKind, **more: object) -> OrderMail:
+    named = {"order_id": order.id, "kind": kind.value, "email": order.contact_email} | more
+    mail = OrderMail(**requested_now(author), **named, next_try_at=author.now())
     db.session.add(mail)
     db.session.flush()
     publish(WorkRequested(ORDER_MAIL.name, mail.id))
     return mail
 
 
+class Confirmation(StrEnum):
+    """What became of the mail that confirms an order. UNKNOWN once the record of it is not kept any more."""
+
+    SENT = "sent"
+    WAITING = "waiting"
+    NOT_SENT = "not_sent"
+    NO_ADDRESS = "no_address"
+    UNKNOWN = "unknown"
+
+
+def confirmation_of(order: Order, mailer: Mailer) -> Confirmation:
+    """Return what became of the mail that confirms an order. Mails that stay on this machine count as not sent."""
+    if not has_address(order):
+        return Confirmation.NO_ADDRESS
+    mail = next((mail for mail in mails_of(order) if mail.kind == OrderMailKind.RECEIVED), None)
+    if mail is None:
+        return Confirmation.UNKNOWN
+    if not mailer.reaches_people:
+        return Confirmation.NOT_SENT
+    if mail.is_unfinished:
+        return Confirmation.WAITING
+    return Confirmation.SENT if mail.was_sent else Confirmation.NOT_SENT
+
+
+def has_address(order: Order) -> bool:
+    """Whether the contact of an order has an email address that every mail server takes."""
+    return bool(order.contact_email) and order.contact_email.isascii()
+
+
 def can_mail(order: Order, kind: OrderMailKind) -> bool:
     """Whether a mail of the kind can still be sent about an order."""
-    email = order.contact_email
     used_up = {mail.kind for mail in mails_of(order) if mail.is_unfinished or mail.was_sent}
-    return bool(email) and email.isascii() and kind not in used_up
+    return has_address(order) and kind not in used_up
 
 
 def end_untrue(clock: Clock, order: Order) -> None:
@@ -135,13 +165,13 @@ def due(clock: Clock) -> Sequence[str]:
     return mailing.due(ORDER_MAIL, clock)
 
 
-def send(context: WorkContext, mailer: Mailer, mail_id: str) -> bool:
+def send(context: WorkContext, mailer: Mailer, mail_id: str, order_path: OrderPath) -> bool:
     """Send a mail about an order, unless another worker does; return False where it was not this caller's to send. The
     row holds the outcome."""
-    return mailing.send(context, mailer, ORDER_MAIL, mail_id, _mail_of_row)
+    return mailing.send(context, mailer, ORDER_MAIL, mail_id, lambda row: _mail_of_row(row, order_path))
 
 
-def _mail_of_row(row: OrderMail) -> Mail:
+def _mail_of_row(row: OrderMail, order_path: OrderPath) -> Mail:
     """Return the mail of a row. Raises NotFound where the order or the address was erased meanwhile, NotTrueAnyMore."""
     order = find_record(Order, row.site_id, row.order_id, options=[selectinload(Order.lines)])
     if order is None or not row.email:
@@ -149,9 +179,30 @@ def _mail_of_row(row: OrderMail) -> Mail:
     kind = OrderMailKind(row.kind)
     if reason := reason_untrue(kind, order):
         raise NotTrueAnyMore(reason)
-    site = db.session.get_one(Site, row.site_id)
-    sender = Sender(site.name, f"https://{site.primary_host}/")
-    return order_mail(kind, order, sender, row.email, row.id)
+    shop = shop_contact(row.site_id)
+    url = f"{shop.home.rstrip('/')}{order_path(row.site_id, order.id)}"
+    refund = RefundFacts(row.amount or 0, row.in_cash)
+    letter = Letter(shop, url, picture_addresses(row.site_id, order.lines, shop.home), refund)
+    return order_mail(kind, order, letter, row.email, row.id)
+
+
+def picture_addresses(site_id: int, lines: Iterable[OrderLine], home: str) -> dict[str, str]:
+    """Return the addresses of the photographs of lines, by SKU, as JPEG, which every mail program shows: that of the
+    variant, or of its product. `home` is the address of the shop's home page."""
+    products = {line.sku: line.product_id for line in lines if line.product_id is not None}
+    query = select(Product).where(Product.site_id == site_id, Product.id.in_(set(products.values())))
+    loaded = query.options(selectinload(Product.images), selectinload(Product.variants))
+    found = {product.id: product for product in db.session.scalars(loaded)} if products else {}
+    files = {sku: _picture_of(found[product_id], sku) for sku, product_id in products.items() if product_id in found}
+    return {sku: f"{home}media/{site_id}/{jpeg_form(file)}" for sku, file in files.items() if file}
+
+
+def _picture_of(product: Product, sku: str) -> str | None:
+    """Return the file of the picture of a variant, else of its product; None where there is none."""
+    variant = next((variant for variant in product.variants if variant.sku == sku), None)
+    own = product.picture_of(variant) if variant else None
+    image = own or next(iter(product.images), None)
+    return image.file if image else None
 
 
 def _about(order: Order) -> tuple[ColumnElement[bool], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, String, UniqueConstraint
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, String, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.domain.shared.records import JsonValue, UtcDateTime
@@ -131,18 +131,22 @@ class ProductSales(Base):
 
 
 class OrderMail(MailToSend, Base):
-    """A mail about an order to its customer, one of each kind at most. One that ended unsent gives way to the next."""
+    """A mail about an order to its customer, one of each kind at most, and one for each refund: `refund_id` is empty
+    for other kinds, `amount` is what was given back, in minor units. One that ended unsent gives way to the next."""
 
     __tablename__ = "order_mails"
     __table_args__ = (
-        UniqueConstraint("order_id", "kind"),
+        UniqueConstraint("order_id", "kind", "refund_id"),
         Index(None, "state", "next_try_at"),
-        CheckConstraint("kind in ('received', 'ready')", name="kind_known"),
+        CheckConstraint("kind in ('received', 'ready', 'collected', 'cancelled', 'refunded')", name="kind_known"),
         state_known(),
     )
 
     order_id: Mapped[str] = mapped_column(ForeignKey("orders.id", ondelete="CASCADE"))
     kind: Mapped[str] = mapped_column(String(16))
+    refund_id: Mapped[str] = mapped_column(String(36), default="", server_default="")
+    amount: Mapped[int | None] = mapped_column(BigInteger)
+    in_cash: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class OrderNumbers(Base):

@@ -72,7 +72,7 @@ COLUMNS: Mapping[str, Columns] = {
     "merchandising_placements": Columns(),
     "merchandising_trees": Columns(none="name facets default_landing_rules"),
     "order_lines": Columns(none="order_id sku name options"),
-    "order_mails": _leased(personal="email", none="id order_id kind"),
+    "order_mails": _leased(personal="email", none="id order_id kind refund_id"),
     "order_numbers": Columns(),
     "orders": Columns(
         personal="contact_name contact_email contact_phone note",

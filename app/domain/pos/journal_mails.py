@@ -19,7 +19,8 @@ from app.domain.sites.setting_keys import JOURNAL, SettingsPage
 from app.domain.sites.settings import change_settings, settings_of
 from app.domain.work import mailing
 from app.domain.work.context import WorkContext
-from app.domain.work.mailing import Mail, Mailer, html_of, mail_kind, rows_html, rows_text, text_of
+from app.domain.work.mail_layout import html_of, rows_html, rows_text, text_of
+from app.domain.work.mailing import Mail, Mailer, mail_kind
 from app.domain.work.models import WorkRequested, requested_now
 from app.events import publish
 from app.extensions import db

@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 from app.domain.shared.clock import format_moment
 from app.domain.shared.money import format_money
 from app.domain.shared.text import one_line
-from app.domain.work.mailing import Mail, html_of, link_html, rows_html, rows_text, text_of
+from app.domain.work.mail_layout import html_of, link_html, rows_html, rows_text, text_of
+from app.domain.work.mailing import Mail
 
 Rows = list[tuple[str, str]]
 

@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
-from app.domain.pos import sessions
+from app.domain.pos import refund_mails, sessions
 from app.domain.pos.journal import EntryType
 from app.domain.pos.models import PosAgent, PosRefund, PosTransaction
 from app.domain.pos.payments.cashier import errors_about
@@ -262,6 +262,7 @@ def _give_back_cash(author: Author, payment: PosTransaction, refund: PosRefund) 
     follow_order(author, payment)
     end_surplus(author, payment, refund.amount)
     record_money(author, payment, EntryType.REFUND, -given, refund.session_id, CASH)
+    refund_mails.request_mail(author, payment, refund)
 
 
 def _cash_to_give(payment: PosTransaction, amount: int) -> int:
@@ -387,9 +388,9 @@ def settle_refund(
     db.session.flush()
     if before != refund.status:
         amount = format_money(refund.amount, payment.currency)
-        db.session.add(
-            timeline_entry(author, payment, f"refund {state.value.lower()}", f"{amount} {error or ''}".strip())
-        )
+        detail = f"{amount} {error or ''}".strip()
+        db.session.add(timeline_entry(author, payment, f"refund {state.value.lower()}", detail))
+        refund_mails.request_mail(author, payment, refund)
     _follow_payment(author, payment, refund, was_made)
     if is_made(refund) and not was_made:
         end_surplus(author, payment, refund.amount)

@@ -59,11 +59,11 @@ PAGES_BY_NAME: Mapping[str, tuple[Any, str]] = {
     "collections": (Collection, "no such collection, or it is hidden"),
     "pages": (Page, "no such page, or it is hidden"),
 }
-ALWAYS_THERE = {"/", "/search", "/basket"}
+ALWAYS_THERE = {"/", "/search", "/basket", "/orders/find"}
 NO_CATEGORY = "no such category, or it or one above it is hidden"
 NO_ADDRESS = (
     "shoppers have no such address. Give a category (/c/…), a product (/p/…), a collection (/collections/…), "
-    "a page (/pages/…), a search (/search?q=…), / or /basket"
+    "a page (/pages/…), a search (/search?q=…), /, /basket or /orders/find"
 )
 Record = Mapping[str, Any]
 

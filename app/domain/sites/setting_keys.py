@@ -48,7 +48,8 @@ class SettingKey:
 
 
 WEIGHTS = ("none", "low", "medium", "high")
-SEARCH, RANKING, SEO, TILL, JOURNAL = "search", "ranking", "seo", "pos", "journal"  # Pages of the admin.
+# Pages of the admin.
+SEARCH, RANKING, SEO, TILL, JOURNAL, ORDER_MAILS = "search", "ranking", "seo", "pos", "journal", "order-mails"
 SETTINGS: Mapping[str, SettingKey] = {
     setting.key: setting
     for setting in (
@@ -259,6 +260,24 @@ SETTINGS: Mapping[str, SettingKey] = {
             page=SEO,
             name="skipped",
             title="parameters that bots skip",
+        ),
+        SettingKey(
+            "order-mail-collected",
+            bool,
+            True,
+            "An email follows when an order was collected.",
+            page=ORDER_MAILS,
+            name="collected",
+            title="the email about a collected order",
+        ),
+        SettingKey(
+            "order-mail-refunded",
+            bool,
+            True,
+            "An email follows when money of an order was given back.",
+            page=ORDER_MAILS,
+            name="refunded",
+            title="the email about a refund",
         ),
         SettingKey("storefront-theme", str, "market", "The theme that shoppers see: the name of its folder."),
         SettingKey(

@@ -1,12 +1,11 @@
-"""Mails to customers: the port to email, the layout of a mail as text and as HTML that every mail program shows, and
-mails as leased work: sent by a worker, tried again for three days, and the address then forgotten."""
+"""Mails to customers: the port to email, and mails as leased work: sent by a worker, tried again for three days, and
+the address then forgotten. What they look like is in `mail_layout`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from html import escape
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import ColumnElement, String, select
@@ -22,7 +21,6 @@ from app.extensions import db
 
 TRIED_AGAIN_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180))
 GIVEN_UP_AFTER = timedelta(days=3)
-LabelledRows = Sequence[tuple[str, str]]
 
 
 class MailNotSent(Exception):
@@ -41,6 +39,10 @@ class Mail:
 
 
 class Mailer(Protocol):
+    """The port to email. `reaches_people`: whether mails leave this machine."""
+
+    reaches_people: bool
+
     def send(self, mail: Mail) -> None:
         """Send a mail within half a minute at most. Raises MailNotSent."""
         ...
@@ -53,39 +55,13 @@ class Mailer(Protocol):
 class NoMailer:
     """The mailer of a shop that sends no mail."""
 
+    reaches_people = False
+
     def send(self, mail: Mail) -> None:
         raise MailNotSent("No mail is set up.")
 
     def forget(self, address: str) -> int:
         return 0
-
-
-def text_of(*parts: str) -> str:
-    """Return the parts as one text, with a blank line between them; empty parts are left out."""
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def rows_text(rows: LabelledRows) -> str:
-    return "\n".join(f"{label}: {value}" for label, value in rows)
-
-
-def rows_html(rows: LabelledRows) -> str:
-    cells = "".join(
-        f'<tr><th align="left">{escape(label)}</th><td align="right">{escape(value)}</td></tr>' for label, value in rows
-    )
-    return f'<table cellpadding="4">{cells}</table>' if cells else ""
-
-
-def link_html(address: str, words: str) -> str:
-    return f'<p><a href="{escape(address)}">{escape(words)}</a></p>'
-
-
-def html_of(title: str, heading: str, body: str) -> str:
-    """Return a document of a heading and a body, which is HTML."""
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title></head><body>'
-        f"<h1>{escape(heading)}</h1>{body}</body></html>"
-    )
 
 
 class MailToSend(LeasedWork):

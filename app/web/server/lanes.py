@@ -75,12 +75,17 @@ BULK = Lane(
 # What waits for the storage of pictures, where that is another machine: ten seconds where it hangs. No database
 # connection is held meanwhile.
 PICTURES = Lane("pictures", 3, 200, _lines(rf"{ANY} /media/"))
-# What waits for receipt printers: ten seconds where one is switched off. No database connection is held meanwhile.
+# What waits for receipt printers, ten seconds where one is switched off, and for the mail server of a test. No database
+# connection is held meanwhile.
 PRINTING = Lane(
     "printing",
     1,
     20,
-    _lines(r"POST /v1/pos/[^/]+/printJobs\Z", r"POST /admin/pos/locations/[^/]+/printer/test\Z"),
+    _lines(
+        r"POST /v1/pos/[^/]+/printJobs\Z",
+        r"POST /admin/pos/locations/[^/]+/printer/test\Z",
+        r"POST /admin/settings/emails/[^/]+/test\Z",
+    ),
 )
 # What may wait for the payment processor: half a minute where that hangs. Two hundred agents may pay at once.
 PAYMENTS = Lane(

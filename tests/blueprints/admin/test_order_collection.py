@@ -70,7 +70,17 @@ def test_a_collected_order_is_not_made_ready(app: Flask, ada: PageClient, order_
     ada.post(f"/admin/orders/{order_id}/ready", {"by_email": "on"})
     assert "was collected already" in text(ada, f"/admin/orders/{order_id}")
     with app.app_context():
-        assert db.session.query(OrderMail).count() == 0
+        assert [mail.kind for mail in db.session.query(OrderMail)] == ["collected"]
+
+
+def test_a_cancelled_order_is_mailed_where_the_box_is_ticked(app: Flask, ada: PageClient, order_id: str) -> None:
+    path = f"/admin/orders/{order_id}"
+    ada.get(path)
+    assert "Email sam@home.test that it is cancelled" in text(ada, path)
+    ada.post(f"{path}/cancel", {"by_email": "on"})
+    assert "“Cancelled” on its way" in text(ada, path)
+    with app.app_context():
+        assert [mail.kind for mail in db.session.query(OrderMail)] == ["cancelled"]
 
 
 def test_a_packing_slip_says_what_is_packed_for_whom_and_what_is_to_pay(ada: PageClient, order_id: str) -> None:

@@ -6,26 +6,31 @@ from datetime import timedelta
 
 import pytest
 
-from app.domain.orders import mails
+from app.domain.catalogue.models import ProductImage, Variant
+from app.domain.orders import lifecycle, mails
 from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import place
-from app.domain.orders.mails import OrderMailKind, Sender, order_mail
+from app.domain.orders.mail_contents import Letter, OrderMailKind, RefundFacts, order_mail
 from app.domain.orders.models import Order, OrderLine, OrderMail
+from app.domain.orders.queries import history
 from app.domain.shared.author import Author
 from app.domain.sites.models import Domain
+from app.domain.sites.shop_contact import ShopContact
 from app.domain.work import leases
 from app.domain.work.context import WorkContext
 from app.domain.work.mailing import Mail, MailNotSent
 from app.extensions import db
 from app.transaction import transaction
-from tests.domain.orders.conftest import MIA, Shopper
+from tests.domain.orders.conftest import MIA, Shopper, product
 from tests.fakes.clock import StoppedClock
 
-SHOP = Sender("Fern & Co", "https://fern.test/")
+SHOP = ShopContact("Fern & Co", "https://fern.test/")
 
 
 class Post:
     """Takes mails, after as many refusals as a test says."""
+
+    reaches_people = True
 
     def __init__(self) -> None:
         self.sent: list[Mail] = []
@@ -67,7 +72,7 @@ def test_who_orders_gets_one_confirmation(mia: Shopper, work: WorkContext, post:
     order(mia)
     [mail] = waiting()
     assert (mail.kind, mail.email) == ("received", "mia@home.test")
-    assert mails.send(work, post, mail.id) and not mails.send(work, post, mail.id)
+    assert mails.send(work, post, mail.id, path_of) and not mails.send(work, post, mail.id, path_of)
     [sent] = post.sent
     assert (sent.to, sent.subject.partition(" – ")[0]) == ("mia@home.test", "Order 1 received")
     assert "2 × Kettle" in sent.text
@@ -101,7 +106,7 @@ def test_a_refused_mail_is_tried_again_and_given_up_after_three_days(
 ) -> None:
     order(mia)
     [mail], post.refusals = waiting(), 99
-    mails.send(work, post, mail.id)
+    mails.send(work, post, mail.id, path_of)
     assert [(one.state, one.error) for one in waiting()] == [("waiting", "The mail server is away.")]
     assert not mails.due(clock)
     clock.move(minutes=1)
@@ -117,7 +122,7 @@ def test_an_address_that_was_erased_meanwhile_gets_nothing(mia: Shopper, work: W
     [mail] = waiting()
     with transaction():
         db.session.get_one(OrderMail, mail.id).email = None
-    mails.send(work, post, mail.id)
+    mails.send(work, post, mail.id, path_of)
     assert post.sent == [] and [one.state for one in waiting()] == ["failed"]
 
 
@@ -125,6 +130,7 @@ def test_an_address_that_was_erased_meanwhile_gets_nothing(mia: Shopper, work: W
     ("kind", "change", "reason"),
     [
         ("received", {"status": "CANCELLED"}, "The order was cancelled before the mail went out."),
+        ("collected", {"status": "SUBMITTED"}, "The order was awaiting collection again before the mail went out."),
         ("ready", {"status": "CANCELLED"}, "The order was cancelled before the mail went out."),
         ("ready", {"status": "COLLECTED"}, "The order was collected before the mail went out."),
         ("ready", {"ready_at": None}, "The order was marked as not ready before the mail went out."),
@@ -138,18 +144,23 @@ def test_a_mail_that_is_not_true_any_more_is_not_sent_and_is_no_failure(
         db.session.get_one(OrderMail, mail.id).kind = kind
         for name, value in ({"ready_at": mia.clock.now()} | change).items():
             setattr(db.session.get_one(Order, placed.id), name, value)
-    assert mails.send(work, post, mail.id)
+    assert mails.send(work, post, mail.id, path_of)
     assert post.sent == []
     assert [(one.state, one.error, one.was_sent, one.email) for one in waiting()] == [("done", reason, False, None)]
 
 
-def letter(kind: OrderMailKind, **more: object) -> Mail:
+def path_of(site_id: int, order_id: str) -> str:
+    return f"/order/link-{site_id}-{order_id}"
+
+
+def letter(kind: OrderMailKind, shop: ShopContact = SHOP, **more: object) -> Mail:
     lines = [
-        OrderLine(quantity=2, name="Mug <b>", options={"Size": "L"}, unit_price=450),
-        OrderLine(quantity=1, name="Cup\nX", options={}, unit_price=100),
+        OrderLine(sku="MUG", quantity=2, name="Mug <b>", options={"Size": "L"}, unit_price=450),
+        OrderLine(sku="CUP", quantity=1, name="Cup\nX", options={}, unit_price=100),
     ]
     facts = {"number": 7, "total": 1000, "currency": "gbp", "contact_name": "Buy at evil.test", "note": "evil.test"}
-    return order_mail(kind, Order(**(facts | more), lines=lines), SHOP, "mia@home.test", "key-1")
+    letter = Letter(shop, "https://fern.test/order/link", {"MUG": "https://fern.test/mug.jpg"}, RefundFacts(250))
+    return order_mail(kind, Order(**(facts | more), lines=lines), letter, "mia@home.test", "key-1")
 
 
 def test_a_confirmation_says_what_was_bought_and_where_it_is_paid() -> None:
@@ -166,7 +177,101 @@ def test_an_order_that_is_ready_says_so_and_whether_it_is_paid(clock: StoppedClo
     assert "collect it at Fern & Co. It is paid." in mail.text
 
 
+def test_a_mail_of_a_refund_says_how_much_went_back_and_how() -> None:
+    assert "We gave back £2.50 of what you paid for your order, to your card" in letter(OrderMailKind.REFUNDED).text
+    assert "You owe nothing; ask us about what you paid." in letter(OrderMailKind.CANCELLED, paid_amount=100).text
+    assert "was collected and paid" in letter(OrderMailKind.COLLECTED, status="COLLECTED").text
+
+
+def test_text_and_html_lead_to_the_order_and_say_where_and_when_to_collect_it() -> None:
+    shop = ShopContact(
+        "Fern & Co", "https://fern.test/", ("1 High Street", "London"), (("Monday", "9 to 5"),), logo="/logo.png"
+    )
+    mail = letter(OrderMailKind.RECEIVED, shop, status="SUBMITTED")
+    assert "See your order: https://fern.test/order/link" in mail.text
+    assert "Where and when to collect:\nFern & Co\n1 High Street\nLondon\nMonday: 9 to 5" in mail.text
+    assert 'href="https://fern.test/order/link"' in mail.html and "1 High Street<br>London" in mail.html
+    assert 'src="https://fern.test/logo.png"' in mail.html and 'src="https://fern.test/mug.jpg"' in mail.html
+    assert "to collect" not in letter(OrderMailKind.CANCELLED, shop, status="CANCELLED").text
+
+
+def test_the_html_of_a_full_basket_is_small_and_fetches_nothing_but_pictures() -> None:
+    lines = [OrderLine(sku="MUG", quantity=9, name="M" * 200, options={"S": "L" * 60}, unit_price=1) for _ in range(50)]
+    facts = Order(number=7, total=1, currency="gbp", lines=lines)
+    html = order_mail(OrderMailKind.READY, facts, Letter(SHOP, "https://fern.test/order/link"), "m@home.test", "k").html
+    assert len(html.encode()) <= 60_000
+    assert "<script" not in html and "<link" not in html and "max-width:600px" in html
+
+
 @pytest.mark.parametrize("kind", OrderMailKind)
 def test_nothing_that_the_customer_typed_is_mailed(kind: OrderMailKind) -> None:
     mail = letter(kind)
     assert "evil.test" not in f"{mail.subject}{mail.text}{mail.html}"
+
+
+def test_each_refund_has_one_mail_and_a_shop_may_send_none(mia: Shopper) -> None:
+    placed, author = order(mia), Author(mia.site_id, "Ben", mia.clock)
+
+    def refund(refund_id: str) -> OrderMail | None:
+        with transaction():
+            return mails.request_refund_mail(author, db.session.get_one(Order, placed.id), refund_id, RefundFacts(250))
+
+    assert refund("refund-1") and refund("refund-2") and refund("refund-1") is None
+    assert [(mail.kind, mail.refund_id, mail.amount) for mail in waiting()][1:] == [
+        ("refunded", "refund-1", 250),
+        ("refunded", "refund-2", 250),
+    ]
+    with transaction():
+        assert mails.change_mail_settings(author, mails.OrderMailSettings(collected=True, refunded=False))
+    assert refund("refund-3") is None
+
+
+def test_a_status_change_by_staff_is_mailed_and_noted(mia: Shopper, work: WorkContext, post: Post) -> None:
+    placed, author = order(mia), Author(mia.site_id, "Ben", mia.clock)
+    with transaction():
+        lifecycle.collect(author, placed.id)
+    assert [(mail.kind, mail.state) for mail in waiting()] == [("received", "done"), ("collected", "waiting")]
+    assert history(mia.site_id, placed.id)[-1].summary == "Order 1 was collected and paid; an email says so"
+    with transaction():
+        lifecycle.reopen(author, placed.id)
+    assert waiting()[1].error == "The order was awaiting collection again before the mail went out."
+    with transaction():
+        lifecycle.cancel(author, placed.id, by_email=True)
+    assert [(mail.kind, mail.state) for mail in waiting()][2:] == [("cancelled", "waiting")]
+    assert history(mia.site_id, placed.id)[-1].summary == "Order 1 was cancelled; an email says so"
+
+
+def test_a_shop_that_sends_no_mail_about_collected_orders_sends_none(mia: Shopper) -> None:
+    placed, author = order(mia), Author(mia.site_id, "Ben", mia.clock)
+    with transaction():
+        mails.change_mail_settings(author, mails.OrderMailSettings(collected=False, refunded=True))
+        lifecycle.collect(author, placed.id)
+    assert [mail.kind for mail in waiting()] == ["received"]
+
+
+def test_a_mail_shows_the_photograph_of_the_variant_or_of_its_product(mia: Shopper) -> None:
+    mia.add("TENT-L")
+    mia.add("KETTLE")
+    placed = mia.order().order
+    with transaction():
+        tent, size = {"product_id": product("TENT").id}, {"position": 0, "width": 800, "height": 800}
+        for file in ("aa.webp", "bb.webp"):
+            db.session.add(ProductImage(site_id=mia.site_id, file=file, **tent, **size))
+        db.session.query(Variant).filter_by(sku="TENT-L").one().picture = "bb.webp"
+    lines = db.session.get_one(Order, placed.id).lines
+    shown = mails.picture_addresses(mia.site_id, lines, "https://fern.test/")
+    assert shown == {"TENT-L": f"https://fern.test/media/{mia.site_id}/bb.jpg"}
+
+
+def test_a_confirmation_counts_as_sent_only_where_mails_leave_the_machine(
+    mia: Shopper, work: WorkContext, post: Post
+) -> None:
+    placed = order(mia)
+    assert mails.confirmation_of(placed, post) is mails.Confirmation.WAITING
+    mails.send(work, post, waiting()[0].id, path_of)
+    assert mails.confirmation_of(placed, post) is mails.Confirmation.SENT
+    post.reaches_people = False
+    assert mails.confirmation_of(placed, post) is mails.Confirmation.NOT_SENT
+    with transaction():
+        db.session.query(OrderMail).delete()
+    assert mails.confirmation_of(placed, post) is mails.Confirmation.UNKNOWN

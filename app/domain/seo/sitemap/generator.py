@@ -42,7 +42,7 @@ Reject = Callable[[str, str], None]
 
 CHUNK = 5_000  # Rows that are read at once.
 REPEATED_SLASHES = re.compile("//+")
-OTHER_PAGES = frozenset(("/", "/search", "/basket", "/checkout"))
+OTHER_PAGES = frozenset(("/", "/search", "/basket", "/checkout", "/orders/find"))
 HOME_PAGE = Candidate(PageRequest(PageKind.HOME, "/"))
 STORED: dict[type[Any], tuple[PageKind, str]] = {
     Page: (PageKind.CONTENT, FOLDERS["page"]),

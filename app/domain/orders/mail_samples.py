@@ -1,0 +1,75 @@
+"""Mails about orders with made-up contents, for the owner who looks at them before customers do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import selectinload
+
+from app.domain.catalogue.models import Product, ProductImage
+from app.domain.orders.mail_contents import Letter, OrderMailKind, RefundFacts, order_mail
+from app.domain.orders.mails import picture_addresses
+from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine
+from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
+from app.domain.sites import activity
+from app.domain.sites.shop_contact import shop_contact
+from app.domain.sites.sites import currency_of
+from app.domain.work.mailing import Mail
+from app.extensions import db
+
+NUMBER = 1024
+STATES = {OrderMailKind.COLLECTED: COLLECTED, OrderMailKind.CANCELLED: CANCELLED, OrderMailKind.REFUNDED: COLLECTED}
+MADE_UP = (("Kettle", 2, 2_450), ("Mug", 1, 900))  # In a shop without products.
+
+
+def sample_mail(clock: Clock, site_id: int, kind: OrderMailKind, to: str, key: str, home: str = "") -> Mail:
+    """Return a mail of a kind about an order that does not exist, of products of the shop. Its link leads to the page
+    that looks orders up. `home` is the address of the shop's home page where that is not the primary domain's."""
+    shop = shop_contact(site_id)
+    shop = replace(shop, home=home or shop.home)
+    lines = _lines(site_id)
+    total = sum(line.quantity * line.unit_price for line in lines)
+    paid_at = clock.now() - timedelta(hours=1) if kind in (OrderMailKind.COLLECTED, OrderMailKind.REFUNDED) else None
+    order = Order(
+        number=NUMBER,
+        status=STATES.get(kind, SUBMITTED),
+        currency=currency_of(site_id),
+        total=total,
+        paid_at=paid_at,
+        paid_amount=total if paid_at else 0,
+        lines=lines,
+    )
+    pictures = picture_addresses(site_id, lines, shop.home)
+    letter = Letter(shop, f"{shop.home}orders/find", pictures, RefundFacts(lines[-1].unit_price))
+    return order_mail(kind, order, letter, to, key)
+
+
+def note_test(author: Author, kind: OrderMailKind) -> None:
+    """Record that a test was sent. Call it in a transaction."""
+    summary = f"Sent themselves a test of the email “{kind.value}”"
+    activity.record(author, "settings.order_mails", ("settings", "order-mails"), summary)
+
+
+def _lines(site_id: int) -> list[OrderLine]:
+    """Return two lines: of products with photographs, as far as there are any."""
+    has_images = select(ProductImage.id).where(ProductImage.product_id == Product.id).exists()
+    query = select(Product).where(Product.site_id == site_id, Product.enabled, Product.price > 0)
+    loaded = query.options(selectinload(Product.variants)).order_by(has_images.desc(), Product.id).limit(len(MADE_UP))
+    products = list(db.session.scalars(loaded))
+    if not products:
+        return [OrderLine(sku=name, name=name, options={}, quantity=n, unit_price=price) for name, n, price in MADE_UP]
+    quantities = [quantity for _, quantity, _ in MADE_UP]
+    return [_line(product, quantity) for product, quantity in zip(products, quantities, strict=False)]
+
+
+def _line(product: Product, quantity: int) -> OrderLine:
+    variant = next(iter(product.variants), None)
+    options = dict(variant.options) if variant else {}
+    sku = variant.sku if variant else product.sku
+    price = variant.price if variant and variant.price else product.price
+    return OrderLine(
+        product_id=product.id, sku=sku, name=product.name, options=options, quantity=quantity, unit_price=price
+    )

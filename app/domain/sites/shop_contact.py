@@ -1,0 +1,32 @@
+"""How shoppers know and reach a shop: what mails and the pages of orders say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.domain.sites.models import Site
+from app.extensions import db
+
+ACCENT = "#1f4f8a"
+
+
+@dataclass(frozen=True, slots=True)
+class ShopContact:
+    """A shop as shoppers know it. `home` is the address of its home page, `address` the lines of the one where orders
+    are collected, `hours` the opening hours as days and times, `logo` a path of the site, and `accent` a colour of CSS
+    on which white is readable. What the shop does not say is empty."""
+
+    name: str
+    home: str
+    address: tuple[str, ...] = ()
+    hours: tuple[tuple[str, str], ...] = ()
+    email: str = ""
+    phone: str = ""
+    logo: str = ""
+    accent: str = ACCENT
+
+
+def shop_contact(site_id: int) -> ShopContact:
+    """Return the contact of a site."""
+    site = db.session.get_one(Site, site_id)
+    return ShopContact(site.name, f"https://{site.primary_host}/")
