@@ -10,6 +10,7 @@ from app.blueprints.storefront import (  # noqa: F401  (importing the views regi
     crawlers,
     pages,
     presentation,
+    redirects,
     request_hooks,
     search,
 )

@@ -74,6 +74,16 @@ def category(path: str) -> AnyResponse:
     return redirect_page(landing) if wants_fragment() else _redirect_for_good(landing)
 
 
+def landing_address(shop: Shop, path: str) -> str | None:
+    """Return the address of the landing page to which a category's address is redirected with the parameters of the
+    request; None for any other path and for parameters that have none."""
+    node = shop.tree.at(path.removeprefix("/c/")) if path.startswith("/c/") else None
+    if node is None or not request.args:
+        return None
+    tracking = tracking_parameters(request.args.items(multi=True), extra_tracking(shop))
+    return LandingLinks(landing_pages_of(shop, node)).redirect(_read(shop, node), tracking)
+
+
 def _redirect_for_good(path: str) -> AnyResponse:
     """Return the redirect to a landing page, which is for good (spec), but may not be cached: browsers would keep it
     for ever, and the page goes when fewer products carry its value."""

@@ -260,6 +260,15 @@ SETTINGS: Mapping[str, SettingKey] = {
             name="skipped",
             title="parameters that bots skip",
         ),
+        SettingKey(
+            "seo-redirect-changed-addresses",
+            bool,
+            True,
+            "Redirect the old address of what gets another one.",
+            page=SEO,
+            name="redirects",
+            title="redirects of changed addresses",
+        ),
         SettingKey("storefront-theme", str, "market", "The theme that shoppers see: the name of its folder."),
         SettingKey(
             "posEnabled",
