@@ -80,6 +80,11 @@ def listen(session_factory: Any) -> None:
         event.listen(session_factory, "after_rollback", _forget)
 
 
+def redirects_by_default(site_id: int) -> bool:
+    """Whether changed addresses of a site leave redirects where nobody chooses."""
+    return bool(settings_of(site_id)[SETTING])
+
+
 @contextmanager
 def addresses_left_by(choice: Choice | None) -> Iterator[None]:
     """Take the choice of a user for the changes of a transaction: use it around the transaction. None is the site's
@@ -172,7 +177,7 @@ def _leave_of_site(session: Session, site_id: int, noted: _Noted) -> None:
     if not moves and not noted.rules:
         return
     choice: Choice | None = session.info.get(_CHOICE)
-    leaves = choice.redirects if choice else bool(settings_of(site_id)[SETTING])
+    leaves = choice.redirects if choice else redirects_by_default(site_id)
     kept = moves if leaves else {}
     together = choice is not None and choice.gone_to_category
     for old, place in _landing_moves(session, site_id, noted, together):

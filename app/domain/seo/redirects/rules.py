@@ -114,6 +114,14 @@ def read_destination(text: str, hosts: Collection[str], reach: Reach = Reach.PAG
     return Destination(normal_path(plain), query, reach), []
 
 
+def leads_back(old: str, place: Destination) -> Problem:
+    """Return the problem of a redirect that leads back to its own address."""
+    message = f"{place.path} leads back to {old}. Delete that redirect first."
+    if place.path == old:
+        message = "The old and the new address are the same."
+    return Problem("redirect_loop", message, TO)
+
+
 def _path_on(text: str, hosts: Collection[str]) -> str:
     try:
         parts = urlsplit(text)
@@ -150,10 +158,20 @@ def _moved(place: Destination, moves: Redirects) -> Destination:
     return place
 
 
-def followed(stored: Redirects, new: Destination) -> Destination:
-    """Return where a destination leads in the end, through a redirect that its own path has."""
-    further = stored.get(new.path)
-    return new if further is None else replace(further, query=joined(further.query, new.query), reach=new.reach)
+def ends(wanted: Redirects, stored: Redirects, live: Collection[str]) -> dict[str, Destination | None]:
+    """Return where new redirects lead in the end, through each other and through those that are stored; None for one
+    that leads back to an address on its way. What is `live` has a page, at which every way ends."""
+    known = {**stored, **wanted}
+    found: dict[str, Destination | None] = {}
+    for old, place in wanted.items():
+        end: Destination | None = place
+        way = {old}
+        while end is not None and (end.path in way or (end.path in known and end.path not in live)):
+            further = None if end.path in way else known[end.path]
+            way.add(end.path)
+            end = further and replace(further, query=joined(further.query, end.query), reach=place.reach)
+        found[old] = end
+    return found
 
 
 def joined(first: str, second: str) -> str:

@@ -20,12 +20,12 @@ from app.domain.seo.redirects.live_pages import live_among
 from app.domain.seo.redirects.rules import (
     FROM,
     MOST_REDIRECTS,
-    TO,
     Destination,
     Reach,
     Source,
-    followed,
+    ends,
     joined,
+    leads_back,
     looked_up,
     normal_path,
     old_path_problems,
@@ -258,14 +258,9 @@ def _end_of(
     site_id: int, shop: Shop, pages_of: LandingPagesOf, old: str, place: Destination
 ) -> tuple[Destination, list[Problem]]:
     """Return where a new redirect leads in the end, and the problem of leading back."""
-    path = normal_path(place.path) if not place.is_elsewhere else place.path
-    if not place.is_elsewhere and not live_among(shop, pages_of, [path]):
-        rows = _rows_at(site_id, [path])
-        place = followed({path: _destination(row) for path, row in rows.items()}, replace(place, path=path))
-    if place.path == old or path == old:
-        message = f"{path} leads back to {old}: delete that redirect first." if path != old else "Both are the same."
-        return place, [Problem("redirect_loop", message, TO)]
-    return place, []
+    further = {path: _destination(row) for path, row in _rows_at(site_id, [place.path]).items()}
+    end = ends({old: place}, further, live_among(shop, pages_of, [place.path]))[old]
+    return (end, []) if end is not None else (place, [leads_back(old, place)])
 
 
 def hosts_of(site_id: int) -> set[str]:
@@ -293,7 +288,7 @@ def store_moves(
 ) -> None:
     """Store the redirects that pages leave behind which moved all at once. Of a site with MOST_REDIRECTS none is added
     and the shop goes on: its visitors get 404, as they would without any."""
-    before = _stored_around(site_id, moves)
+    before = redirects_around(site_id, moves)
     after = with_moves(before, moves)
     drop_at(site_id, [old for old in before if old not in after])
     _follow_rows(site_id, before, {old: after[old] for old in before if old in after and old not in moves})
@@ -327,7 +322,7 @@ def _columns(site_id: int, old: str, place: Destination, source: Source, by: str
     }
 
 
-def _stored_around(site_id: int, moves: Mapping[str, Destination]) -> dict[str, Destination]:
+def redirects_around(site_id: int, moves: Mapping[str, Destination]) -> dict[str, Destination]:
     """Return the stored redirects that begin or end at an address of the moves; where categories move, also all that
     are for pages below an address."""
     paths = dict.fromkeys([*moves, *(place.path for place in moves.values())])
@@ -346,7 +341,7 @@ def _stored_around(site_id: int, moves: Mapping[str, Destination]) -> dict[str, 
 
 def _follow(site_id: int, moves: Mapping[str, Destination]) -> None:
     """Let what led to the old addresses of stored redirects lead to their new ones."""
-    before = {old: place for old, place in _stored_around(site_id, moves).items() if old not in moves}
+    before = {old: place for old, place in redirects_around(site_id, moves).items() if old not in moves}
     after = with_moves(before, moves)
     drop_at(site_id, [old for old in before if old not in after])
     _follow_rows(site_id, before, {old: after[old] for old in before if old in after})
