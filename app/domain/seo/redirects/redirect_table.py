@@ -3,8 +3,9 @@ that are added together may lead through each other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from app.domain.merchandising.shop import Shop
 from app.domain.seo.landing.pages import LandingPagesOf
@@ -35,6 +36,7 @@ from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.sites import activity
 
 COLUMNS = ("from", "to")
+LiveOf = Callable[[Iterable[str]], set[str]]
 MOST_LINES = 10_000
 
 
@@ -72,14 +74,14 @@ def table_rows(site_id: int) -> Iterator[Sequence[str]]:
 
 def preview(shop: Shop, pages_of: LandingPagesOf, text: str) -> ImportReport[Wanted]:
     """Preview an import; nothing is written. Raises Invalid."""
-    return plan_import(shop, pages_of, _read_table(text))
+    return plan_import(shop.site_id, partial(live_among, shop, pages_of), _read_table(text))
 
 
 def apply(author: Author, shop: Shop, pages_of: LandingPagesOf, text: str, digest: str) -> ImportReport[Wanted]:
     """Apply the changes that the preview with this digest showed; refused lines are left out. Raises Invalid, and
     Conflict where redirects or pages have changed since."""
     lock(author.site_id)
-    report = plan_import(shop, pages_of, _read_table(text))
+    report = preview(shop, pages_of, text)
     if report.digest != digest:
         raise Conflict("Redirects or pages changed since you looked. Look at what the file does now, then import it.")
     store_plan(author, report, Source.TABLE)
@@ -97,22 +99,24 @@ def store_plan(author: Author, report: ImportReport[Wanted], source: Source) -> 
     store_moves(author.site_id, made, source, author.name, author.now())
 
 
-def plan_import(shop: Shop, pages_of: LandingPagesOf, sent: Sequence[SentRedirect]) -> ImportReport[Wanted]:
-    """Return the report of what each line does to the redirects of a site."""
-    read = [_read_line(line, hosts_of(shop.site_id)) for line in sent]
+def plan_import(site_id: int, live_of: LiveOf, sent: Sequence[SentRedirect]) -> ImportReport[Wanted]:
+    """Return the report of what each line does to the redirects of a site. `live_of` returns those of some paths that
+    have a page."""
+    hosts = hosts_of(site_id)
+    read = [_read_line(line, hosts) for line in sent]
     wanted: dict[str, Destination] = {}
     first: dict[str, int] = {}
     for line, old, place, problems in read:
         if not problems and old not in wanted:
             wanted[old], first[old] = place, line.number
-    live = live_among(shop, pages_of, {*wanted, *(place.path for place in wanted.values())})
-    stored = redirects_around(shop.site_id, wanted)
+    live = live_of({*wanted, *(place.path for place in wanted.values())})
+    stored = redirects_around(site_id, wanted)
     keeping = {line.number for line in sent if line.reach is None}
     for old in wanted.keys() & stored.keys():
         if first[old] in keeping:
             wanted[old] = replace(wanted[old], reach=stored[old].reach)
     found = ends({old: place for old, place in wanted.items() if old not in live}, stored, live)
-    room = MOST_REDIRECTS - count_of(shop.site_id)
+    room = MOST_REDIRECTS - count_of(site_id)
     lines: list[ImportLine[Wanted]] = []
     for line, old, place, problems in read:
         if not problems and first[old] != line.number:
