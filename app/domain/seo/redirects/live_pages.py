@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Collection, Page, Product
 from app.domain.merchandising.shop import FOLDERS, Shop
+from app.domain.merchandising.tree import ShopTree
 from app.domain.seo.landing.pages import LandingPagesOf, landing_at
 from app.domain.shared.paging import batched
 from app.extensions import db
@@ -33,6 +34,13 @@ def live_among(shop: Shop, pages_of: LandingPagesOf, paths: Iterable[str]) -> se
             enabled = select(model.seo_name).where(model.site_id == shop.site_id, model.seo_name.in_(batch))
             found.update(f"/{folder}/{name}" for name in db.session.scalars(enabled.where(model.enabled)))
     return found
+
+
+def is_landing_folder(tree: ShopTree, path: str) -> bool:
+    """Whether the pages of a landing rule are below a path."""
+    above, _, segment = path.removeprefix("/c/").rpartition("/")
+    node = tree.at(above)
+    return node is not None and segment in tree.landing_segments(node)
 
 
 def _is_category(shop: Shop, pages_of: LandingPagesOf, path: str) -> bool:
