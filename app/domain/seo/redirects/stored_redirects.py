@@ -135,11 +135,12 @@ class RedirectRow:
     source: Source
     updated_by: str
     updated_at: datetime
+    revision: int
     rests: bool = False
 
 
 def list_redirects(
-    shop: Shop, pages_of: LandingPagesOf, filters: RedirectFilter, page_number: int
+    shop: Shop, pages_of: LandingPagesOf, filters: RedirectFilter, page_number: int, page_size: int = PAGE_SIZE
 ) -> Paged[RedirectRow]:
     """Return a page of the redirects that the filter finds, the latest first."""
     query = select(Redirect).where(Redirect.site_id == shop.site_id)
@@ -150,14 +151,16 @@ def list_redirects(
         query = query.where(Redirect.source == filters.source.value)
     total = count_rows(query)
     latest = query.order_by(Redirect.updated_at.desc(), Redirect.id.desc())
-    rows = db.session.scalars(latest.limit(PAGE_SIZE).offset((page_number - 1) * PAGE_SIZE)).all()
+    rows = db.session.scalars(latest.limit(page_size).offset((page_number - 1) * page_size)).all()
     live = live_among(shop, pages_of, [row.old_path for row in rows])
-    return Paged([_listed(row, row.old_path in live) for row in rows], page_number, PAGE_SIZE, total)
+    return Paged([listed_redirect(row, row.old_path in live) for row in rows], page_number, page_size, total)
 
 
-def _listed(row: Redirect, rests: bool) -> RedirectRow:
+def listed_redirect(row: Redirect, rests: bool) -> RedirectRow:
     place = _destination(row)
-    return RedirectRow(row.id, row.old_path, place, Source(row.source), row.updated_by, row.updated_at, rests)
+    return RedirectRow(
+        row.id, row.old_path, place, Source(row.source), row.updated_by, row.updated_at, row.revision, rests
+    )
 
 
 def every_redirect(site_id: int) -> Iterable[tuple[str, Destination]]:
@@ -187,7 +190,13 @@ def add(author: Author, shop: Shop, pages_of: LandingPagesOf, draft: RedirectDra
 
 
 def save(
-    author: Author, shop: Shop, pages_of: LandingPagesOf, redirect_id: int, revision: int, draft: RedirectDraft
+    author: Author,
+    shop: Shop,
+    pages_of: LandingPagesOf,
+    redirect_id: int,
+    revision: int,
+    draft: RedirectDraft,
+    source: Source = Source.PERSON,
 ) -> tuple[Redirect, bool]:
     """Change a redirect that was read at `revision`; return it and whether it differs now. Raises NotFound,
     StaleRevision, Invalid."""
@@ -199,7 +208,7 @@ def save(
     if (old, place) == (row.old_path, _destination(row)):
         return row, False
     row.old_path, row.new_path, row.new_query = old, place.path, place.query
-    row.reach, row.source = place.reach.value, Source.PERSON.value
+    row.reach, row.source = place.reach.value, source.value
     row.updated_by, row.updated_at, row.revision = author.name[:100], author.now(), row.revision + 1
     db.session.flush()
     _follow(author.site_id, {old: place})
