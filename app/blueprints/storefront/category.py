@@ -71,7 +71,7 @@ def category(path: str) -> AnyResponse:
     landing = None if wants_count() else LandingLinks(pages).redirect(listing_request, tracking)
     if landing is None:
         return _page(shop, node, listing_request, pages, None)
-    return redirect_page(landing) if wants_fragment() else _redirect_for_good(landing)
+    return redirect_page(landing) if wants_fragment() else redirect_for_good(landing)
 
 
 def landing_address(shop: Shop, path: str) -> str | None:
@@ -84,9 +84,9 @@ def landing_address(shop: Shop, path: str) -> str | None:
     return LandingLinks(landing_pages_of(shop, node)).redirect(_read(shop, node), tracking)
 
 
-def _redirect_for_good(path: str) -> AnyResponse:
-    """Return the redirect to a landing page, which is for good (spec), but may not be cached: browsers would keep it
-    for ever, and the page goes when fewer products carry its value."""
+def redirect_for_good(path: str) -> AnyResponse:
+    """Return a redirect for good (spec) that may not be cached: browsers would keep it for ever, but a landing page goes
+    when fewer products carry its value, and an address that leads elsewhere may be that of a page again."""
     answer = redirect(path, 301)
     answer.headers["Cache-Control"] = "no-store"
     return answer

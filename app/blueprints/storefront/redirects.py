@@ -12,7 +12,8 @@ from werkzeug.exceptions import NotFound as NoRoute
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.storefront.blueprint import bp, current_shop, landing_pages_of
-from app.blueprints.storefront.category import landing_address
+from app.blueprints.storefront.category import landing_address, redirect_for_good
+from app.domain.seo.indexing_decision import INDEX
 from app.domain.seo.redirects.rules import Destination
 from app.domain.seo.redirects.stored_redirects import redirect_at
 from app.domain.shared.problems import NotFound
@@ -22,7 +23,6 @@ from app.web.surfaces import current_surface
 
 OTHER_SURFACES = ("/admin/", "/v1/", "/static/", "/media/")
 READING = ("GET", "HEAD")
-SECONDS_CACHED = 3_600  # For good, but one that is changed or deleted holds no browser longer than this.
 
 
 @bp.before_app_request
@@ -61,9 +61,10 @@ def moved_answer(path: str) -> AnyResponse | None:
     location = landing_address(shop, found.to.path) or _with_parameters(found.to)
     if wants_fragment():
         return redirect_page(location)
-    answer = redirect(location, 301)
-    answer.headers["Cache-Control"] = f"public, max-age={SECONDS_CACHED}"
-    answer.vary.add("HX-Request")
+    answer = redirect_for_good(location)
+    if not shop.staging:
+        # The noindex of answers without a page might count for the page to which this one leads.
+        answer.headers["X-Robots-Tag"] = INDEX
     return answer
 
 

@@ -115,9 +115,9 @@ def describe_redirect(path: str, query: str, answer: Fetched, follower: Follower
     if not answer.is_redirect:
         return ""
     if follower is not None:
-        made_by = SOURCE_LABELS[follower.source].lower()
+        made_by = SOURCE_LABELS[follower.source]
         day = f"{follower.since.day} {follower.since:%B %Y}"
-        return f"Redirects to {follower.to.address} since {day} (redirect of {follower.old_path}, {made_by})."
+        return f"Redirects to {follower.to.address} since {day}, by the redirect of {follower.old_path} ({made_by})."
     if path != "/" and path.endswith("/"):
         return "Addresses have no slash at the end."
     if path.startswith("/c/"):

@@ -72,7 +72,8 @@ def test_the_old_address_of_a_product_leads_to_its_new_one_for_good(get: Get, re
     rename("tent-4", "moor-tent")
     answer = get("/p/tent-4")
     assert (answer.status_code, answer.headers["Location"]) == (301, "/p/moor-tent")
-    assert answer.headers["Cache-Control"] == "public, max-age=3600"
+    assert answer.headers["Cache-Control"] == "no-store", "or renaming back would send browsers in circles"
+    assert answer.headers["X-Robots-Tag"] == "index, follow"
     assert get("/p/moor-tent").status_code == 200
 
 

@@ -101,7 +101,7 @@ def test_a_stored_redirect_is_named_with_its_day_and_what_made_it():
     stored = Follower(Destination("/c/tea"), "/c/coffee", Source.CATEGORY, datetime(2026, 11, 2, tzinfo=UTC))
     says = describe_redirect("/c/coffee", "", Fetched(301, location="/c/tea"), stored)
 
-    assert says == "Redirects to /c/tea since 2 November 2026 (redirect of /c/coffee, category)."
+    assert says == "Redirects to /c/tea since 2 November 2026, by the redirect of /c/coffee (Category)."
 
 
 def test_failures_say_what_search_engines_make_of_them():

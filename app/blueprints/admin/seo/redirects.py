@@ -90,7 +90,7 @@ def seo_redirect_save(redirect_id: int) -> AnyResponse:
 def seo_redirect_delete(redirect_id: int) -> AnyResponse:
     with transaction():
         old = stored_redirects.remove(current_author(), redirect_id)
-    flash(f"Deleted: {old} answers 404 from now on, once browsers forget the redirect after an hour.", "good")
+    flash(f"Deleted: {old} answers 404 from now on.", "good")
     return redirect(url_for("admin.seo_redirects"))
 
 
