@@ -43,6 +43,7 @@ from app.domain.search.index.healing import is_awaited
 from app.domain.search.sentence_model import SentenceModel
 from app.domain.search_statistics.counting import before_after
 from app.domain.search_statistics.counting.spool import SpoolMaker
+from app.domain.seo.redirects import moved_addresses
 from app.domain.shared.clock import Clock
 from app.domain.shared.memory import MachineMemory, SharedMemory
 from app.domain.sites import versioning
@@ -92,6 +93,7 @@ def create_app(
         outbox.listen(db.session)
         before_after.listen(db.session)
         rule_categories.listen(db.session)
+        moved_addresses.listen(db.session)
 
     init_subscribers()
     init_errors(app)

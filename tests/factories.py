@@ -32,6 +32,7 @@ from app.domain.search.models import RebuildRun
 from app.domain.search.serving.rules import normalized_term
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.search_statistics.models import RankingComparison
+from app.domain.seo.models import Redirect
 from app.domain.shared.author import Author
 from app.domain.sites import accounts, personal_tokens
 from app.domain.sites.accounts import Role
@@ -197,6 +198,11 @@ def make_synonym(site: Site, *words: str, root: str | None = None, **more: objec
     fields = {"status": "LIVE", "source": "MANUAL", "created_at": WHEN, "updated_at": WHEN, "updated_by": "Mia Moss"}
     stored = {"type": group.type.value, "root": root, "words": list(group.words), "fingerprint": fingerprint(group)}
     return _kept(Synonym(site_id=site.id, **(fields | stored | more)))
+
+
+def make_redirect(site: Site, old: str = "/p/old", new: str = "/p/new", **more: object) -> Redirect:
+    fields = {"reach": "page", "source": "person", "updated_by": "Mia Moss", "updated_at": WHEN} | more
+    return _kept(Redirect(site_id=site.id, old_path=old, new_path=new, **fields))
 
 
 def make_golden(site: Site, sku: str, **more: object) -> GoldenSearch:

@@ -23,6 +23,7 @@ from app.domain.seo.landing.rules import (
     moved_segments,
 )
 from app.domain.seo.landing.stored_rules import NodeRules
+from app.domain.seo.redirects.moved_addresses import redirects_by_default
 from app.domain.shared.paging import Paged
 from app.mcp.arguments import Answer, answer_of
 
@@ -105,7 +106,8 @@ def moved_pages(site_id: int, category_id: int, before: Sequence[Rule]) -> list[
     known = stored_rules.node_rules(site_id, category_id)
     is_browsed = load_tree(site_id).primary_tree_id == known.node.tree_id
     moved = moved_segments(before, known.effective) if is_browsed else []
-    return [describe_move(f"/c/{known.node.path}", old, new) for old, new in moved]
+    redirected = redirects_by_default(site_id)
+    return [describe_move(f"/c/{known.node.path}", old, new, redirected=redirected) for old, new in moved]
 
 
 def _overview(shop: Shop, category_id: int) -> LandingOverview:

@@ -99,7 +99,7 @@ PLAIN_WORDS = {
 
 
 def init_errors(app: Flask) -> None:
-    app.register_error_handler(DomainError, _domain_error)
+    app.register_error_handler(DomainError, domain_error)
     app.register_error_handler(PicturesUnavailable, _pictures_unavailable)
     app.register_error_handler(CSRFError, _csrf_error)
     app.register_error_handler(HTTPException, http_error)
@@ -181,7 +181,7 @@ def _lists(more: Mapping[str, Any]) -> dict[str, Any]:
     return {"errors": more.get("errors", [])}
 
 
-def _domain_error(error: DomainError) -> AnyResponse:
+def domain_error(error: DomainError) -> AnyResponse:
     status = next((status for kind, status in STATUS if isinstance(error, kind)), 400)
     more = dict(error.details)
     if isinstance(error, Invalid):

@@ -27,6 +27,7 @@ MATRIX: dict[str, tuple[dict[str, Any], frozenset[Role]]] = {
     "manageProductRanking": ({"action": "remove", "term": "none"}, MANAGERS),
     "manageProductSearchTerms": ({"action": "get", "product": "none"}, MANAGERS),
     "manageProductTaxonomy": ({"action": "get", "product": "none"}, MANAGERS),
+    "manageRedirects": ({"action": "list"}, MANAGERS),
     "manageSynonyms": ({"action": "list"}, MANAGERS),
     "productRanking": ({"action": "rules"}, MANAGERS),
     "searchDiagnose": ({"query": "tent"}, MANAGERS),

@@ -13,10 +13,12 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import Difference, FieldErrors, sent_ids, sent_number, sent_revision
+from app.blueprints.admin.redirect_choice import sent_choice
 from app.blueprints.callers import current_author
 from app.domain.catalogue import content, queries
 from app.domain.catalogue.content import COLLECTION, PAGE, ContentKind, move_product
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
+from app.domain.seo.redirects.moved_addresses import addresses_left_by
 from app.domain.shared.problems import Conflict, Invalid
 from app.transaction import transaction
 from app.web.htmx import redirect_page, wants_fragment
@@ -256,7 +258,7 @@ def _save(editor: ContentEditor, record_id: int) -> AnyResponse:
         return _products_changed(editor, _stored_record(editor, record_id), form)
     old_address = editor.address_of(_stored_record(editor, record_id))
     try:
-        with transaction():
+        with addresses_left_by(sent_choice()), transaction():
             record, changed = content.save(current_author(), editor.kind, record_id, form.revision, form.draft(editor))
     except (Invalid, Conflict) as error:
         return _page(editor, _stored_record(editor, record_id), form, FieldErrors(error))

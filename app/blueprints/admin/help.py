@@ -55,6 +55,7 @@ PARTS = {
     "/admin/search/activity": Help("guide", "activity-of-search", "undoing changes of search"),
     "/admin/settings/search": Help("guide", "search-settings", "the settings of search"),
     "/admin/seo": Help("guide", "seo", "SEO"),
+    "/admin/seo/redirects": Help("guide", "redirects", "redirects"),
     "/admin/user": Help("guide", "users", "users and roles"),
     "/admin/personal-data": Help("personal-data", "looking-handing-over-erasing", "personal data"),
     "/admin/subscriptions": Help("guide", "subscriptions", "subscriptions"),

@@ -12,6 +12,7 @@ from app.blueprints.storefront import (  # noqa: F401  (importing the views regi
     pages,
     presentation,
     recently_viewed,
+    redirects,
     request_hooks,
     search,
 )

@@ -71,12 +71,22 @@ def category(path: str) -> AnyResponse:
     landing = None if wants_filters() else LandingLinks(pages).redirect(listing_request, tracking)
     if landing is None:
         return _page(shop, node, listing_request, pages, None)
-    return redirect_page(landing) if wants_fragment() else _redirect_for_good(landing)
+    return redirect_page(landing) if wants_fragment() else redirect_for_good(landing)
 
 
-def _redirect_for_good(path: str) -> AnyResponse:
-    """Return the redirect to a landing page, which is for good (spec), but may not be cached: browsers would keep it
-    for ever, and the page goes when fewer products carry its value."""
+def landing_address(shop: Shop, path: str) -> str | None:
+    """Return the address of the landing page to which a category's address is redirected with the parameters of the
+    request; None for any other path and for parameters that have none."""
+    node = shop.tree.at(path.removeprefix("/c/")) if path.startswith("/c/") else None
+    if node is None or not request.args:
+        return None
+    tracking = tracking_parameters(request.args.items(multi=True), extra_tracking(shop))
+    return LandingLinks(landing_pages_of(shop, node)).redirect(_read(shop, node), tracking)
+
+
+def redirect_for_good(path: str) -> AnyResponse:
+    """Return a redirect for good (spec) that may not be cached: browsers would keep it for ever, but a landing page goes
+    when fewer products carry its value, and an address that leads elsewhere may be that of a page again."""
     answer = redirect(path, 301)
     answer.headers["Cache-Control"] = "no-store"
     return answer

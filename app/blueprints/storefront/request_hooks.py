@@ -1,6 +1,5 @@
-"""What happens around every request of the shop: the one form of every address, the refusal of unknown hosts and of
-foreign forms, the answer while search is down, the preview of a theme, and the record of crawlers' visits to pages that
-are not indexable.
+"""What happens around every request of the shop: the refusal of unknown hosts and of foreign forms, the answer while
+search is down, the preview of a theme, and the record of crawlers' visits to pages that are not indexable.
 
 The shop's own forms carry no token: a token belongs to a session, and the shop has none, so that a page is the same for
 everybody and can be cached. Instead a request that changes something must not come from another site's page, which
@@ -10,8 +9,6 @@ other sites' forms send the cookie that names a basket (SameSite).
 """
 
 from __future__ import annotations
-
-from urllib.parse import quote, urlencode
 
 from flask import Response, current_app, g, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
@@ -31,7 +28,6 @@ from app.web.themes.drawing import current_theme
 from app.web.tokens import THEME_PREVIEW, previewed_theme
 
 SECONDS_TO_WAIT = 5
-OTHER_SURFACES = ("/admin/", "/v1/", "/static/", "/media/")
 
 
 @bp.before_app_request
@@ -45,18 +41,6 @@ def refuse_unknown_hosts() -> None:
         current_shop()
     else:
         check_host()
-
-
-@bp.before_app_request
-def drop_trailing_slash() -> AnyResponse | None:
-    """Redirect to the address without a trailing slash. The address is written anew, so that nothing in it can lead
-    elsewhere."""
-    path = request.path
-    if path == "/" or not path.endswith("/") or path.startswith(OTHER_SURFACES):
-        return None
-    plain = "/" + quote(path.strip("/"))
-    query = urlencode(list(request.args.items(multi=True)), errors="replace")
-    return redirect(f"{plain}?{query}" if query else plain, 301)
 
 
 @bp.errorhandler(SearchUnavailable)

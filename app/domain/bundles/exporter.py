@@ -16,6 +16,7 @@ from app.domain.bundles.merchandising_file import category_files, trees_document
 from app.domain.bundles.parts import EVERYTHING, Part, is_chosen
 from app.domain.bundles.pos_file import pos_document
 from app.domain.bundles.product_rows import export_rows, picture_files
+from app.domain.bundles.redirects_file import redirect_rows
 from app.domain.bundles.search_files import goldens_document, rules_document, synonyms_document
 from app.domain.bundles.site_files import site_document, users_document
 from app.domain.bundles.taxonomy_file import taxonomies_document
@@ -75,6 +76,8 @@ def export_bundle(
             counts |= _write_catalogue(target, images, site_id, watch)
         if Part.PAGES in parts:
             counts["pages"] = write_rows(target, "pages.jsonl", content_rows(PAGES, site_id))
+        if Part.REDIRECTS in parts:
+            counts["redirects"] = write_rows(target, "redirects.jsonl", redirect_rows(site_id))
     return counts
 
 

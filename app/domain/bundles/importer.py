@@ -16,6 +16,7 @@ from app.domain.bundles.pos_file import import_pos
 from app.domain.bundles.product_importer import import_products
 from app.domain.bundles.product_tables import open_table
 from app.domain.bundles.reading import RowBundle, check_size, read_document, read_rows
+from app.domain.bundles.redirects_file import import_redirects
 from app.domain.bundles.report import BrokenBundle, BundleReport
 from app.domain.bundles.search_files import import_goldens, import_rules, import_synonyms
 from app.domain.bundles.site_files import host_of, import_site, import_users
@@ -37,7 +38,7 @@ DOCUMENTS: Mapping[str, str | type] = {
     "judgements.json": list,
     "pos.json": dict,
 }
-ROWS = ("products.jsonl", "collections.jsonl", "pages.jsonl")
+ROWS = ("products.jsonl", "collections.jsonl", "pages.jsonl", "redirects.jsonl")
 REBUILD_ADVISED = 2_000
 ADVICE = "Many products changed: a rebuild of the search index is quicker than the single updates."
 FOLLOWED = "Many products change, so the search index is rebuilt afterwards."
@@ -147,6 +148,8 @@ def _import_parts(task: ImportTask, chosen: Collection[str]) -> None:
     import_rules(task)
     import_goldens(task)
     import_judgements(task)
+    if "redirects.jsonl" in chosen:
+        import_redirects(task)
     if task.report.of("products").added + task.report.of("products").changed > REBUILD_ADVISED:
         task.report.note(ADVICE if task.importer.user_id is None else FOLLOWED)
     if task.report.changes and not task.dry_run:

@@ -18,6 +18,7 @@ class Part(StrEnum):
     MERCHANDISING = "merchandising"
     SEARCH = "search"
     PAGES = "pages"
+    REDIRECTS = "redirects"
     SETTINGS = "settings"
     TILL = "till"
     USERS = "users"
@@ -30,6 +31,7 @@ LABELS: Mapping[Part, tuple[str, str]] = {
     Part.MERCHANDISING: ("Merchandising", "Category trees with filters, placed products and landing rules"),
     Part.SEARCH: ("Search", "Synonyms, rules, golden searches and judgement lists"),
     Part.PAGES: ("Pages", "Pages of the shop"),
+    Part.REDIRECTS: ("Redirects", "Old addresses and where they lead"),
     Part.SETTINGS: ("Settings", "Search, listing, SEO and theme settings"),
     Part.TILL: ("Mobile POS", "Locations, agents and settings of Mobile POS"),
     Part.USERS: ("Users", "Users and their roles, without passwords"),
@@ -48,6 +50,7 @@ FILES: Mapping[str, frozenset[Part]] = {
     "products.jsonl": frozenset((Part.CATALOGUE,)),
     "collections.jsonl": frozenset((Part.CATALOGUE,)),
     "pages.jsonl": frozenset((Part.PAGES,)),
+    "redirects.jsonl": frozenset((Part.REDIRECTS,)),
 }
 EVERYTHING = frozenset(Part)
 # The parts that admins may choose: what belongs to a site itself is left to the operator of the server.

@@ -18,6 +18,7 @@ from app.domain.search.document_ids import PRODUCT
 from app.domain.search.index.outbox import enqueue
 from app.domain.search_statistics.counting import before_after
 from app.domain.search_statistics.counting.before_after import TermsChange
+from app.domain.seo.redirects.moved_addresses import note_moved
 from app.domain.taxonomy.products.classification import Classification, counted_values, values_held
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
@@ -233,16 +234,22 @@ def _classified_columns(classified: Classification) -> dict[str, Any]:
     }
 
 
-def write_changes(site_id: int, additions: Sequence[Change], changes: Sequence[Change], now: datetime) -> None:
+def write_changes(
+    site_id: int, additions: Sequence[Change], changes: Sequence[Change], now: datetime, by: str = ""
+) -> None:
     """Write the changes of a batch and enqueue its products for the index. Changes go first, so that a name which one
-    of them gives up is free for an addition."""
+    of them gives up is free for an addition. `by` names who redirects the addresses that change."""
     ids = [_id_of(change) for change in changes if "search_terms" in change.columns]
     terms = select(PRODUCTS.c.id, PRODUCTS.c.search_terms).where(PRODUCTS.c.id.in_(ids))
     terms_before = dict(db.session.execute(terms).all())
+    moving = [_id_of(change) for change in changes if "seo_name" in change.columns]
+    names = select(PRODUCTS.c.id, PRODUCTS.c.seo_name).where(PRODUCTS.c.id.in_(moving))
+    names_before: dict[int, str | None] = dict(db.session.execute(names).all()) if moving else {}
     for change in changes:
         columns = change.columns | {"revision": PRODUCTS.c.revision + 1, "updated_at": now}
         _run_unindexed(update(PRODUCTS).where(PRODUCTS.c.id == change.product_id).values(**columns))
     _insert_products(site_id, additions)
+    note_moved(site_id, names_before | dict.fromkeys(map(_id_of, additions)), by, now)
     _note_terms(site_id, [*changes, *additions], terms_before, now)
     everything = [*changes, *additions]
     _replace_values(site_id, [change for change in everything if change.values is not None])

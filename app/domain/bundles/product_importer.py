@@ -148,7 +148,7 @@ class ProductImport:
             else:
                 self._add_change(candidate, own, additions, changes)
         if not self._task.dry_run and (additions or changes):
-            write_changes(site_id, additions, changes, self._task.clock.now())
+            write_changes(site_id, additions, changes, self._task.clock.now(), self._task.importer.name)
 
     def _hold_taxonomy(self) -> None:
         """Lock the active taxonomy until the batch is committed, and its tree, by which the batch is classified:

@@ -65,7 +65,7 @@ class Product(Base, HoldsMarkup):
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
     sku: Mapped[str] = mapped_column(String(64))
     name: Mapped[str] = mapped_column(String(300))
-    seo_name: Mapped[str] = mapped_column(String(200))
+    seo_name: Mapped[str] = mapped_column(String(200), active_history=True)
     manufacturer: Mapped[str] = mapped_column(String(120), default="")
     description: Mapped[str] = mapped_column(Text, default="")
     price: Mapped[int] = mapped_column(Integer)
@@ -189,7 +189,7 @@ class Content(ShopConfiguration):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
-    seo_name: Mapped[str] = mapped_column(String(200))
+    seo_name: Mapped[str] = mapped_column(String(200), active_history=True)
     canonical_url: Mapped[str | None] = mapped_column(String(500))
     enabled: Mapped[bool] = mapped_column(default=True)
     revision: Mapped[int] = mapped_column(default=1)

@@ -154,17 +154,19 @@ def placed_beyond_order(site_id: int, node_id: int) -> int:
     )
 
 
-def addresses_lost(record: Node, old_path: str) -> str | None:
-    """Return the sentence about the addresses that a save changed, which answer 404 now. None where the path stayed, or
-    where shoppers do not browse the tree, so that no shopper knows the addresses."""
+def describe_changed_addresses(record: Node, old_path: str, *, redirected: bool) -> str | None:
+    """Return the sentence about the addresses that a save changed. `redirected`: the old ones lead to the new ones,
+    else they answer 404. None where the path stayed, or where shoppers do not browse the tree, so that no shopper knows
+    the addresses."""
     if record.path == old_path or not is_primary(tree_of(record.site_id, record.tree_id)):
         return None
     below = len(arrangement.branch(arrangement_of(record.tree_id), record.id)) - 1
     moved = f"The address changed from /c/{old_path} to /c/{record.path}"
     if not below:
-        return f"{moved}. The old one answers 404 from now on."
+        return f"{moved}. The old one {'leads there' if redirected else 'answers 404'} from now on."
     categories = numbered(below, "category", "categories")
-    return f"{moved}, and with it those of {categories} below. The old ones answer 404 from now on."
+    old = "lead there" if redirected else "answer 404"
+    return f"{moved}, and with it those of {categories} below. The old ones {old} from now on."
 
 
 def _slug_problems(own: Node, slug: str) -> list[Problem]:

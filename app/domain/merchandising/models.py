@@ -59,7 +59,7 @@ class Node(Base, ShopConfiguration, HoldsMarkup):
     position: Mapped[int] = mapped_column(default=0)
     name: Mapped[str] = mapped_column(String(200))
     slug: Mapped[str] = mapped_column(String(120))
-    path: Mapped[str] = mapped_column(String(1000))
+    path: Mapped[str] = mapped_column(String(1000), active_history=True)
     visible: Mapped[bool] = mapped_column(default=True)
     description: Mapped[str] = mapped_column(Text, default="")
     picture: Mapped[str | None] = mapped_column(String(100))

@@ -131,6 +131,7 @@ COLUMNS: Mapping[str, Columns] = {
         actor="requested_by queued_by", none="id scope queued_scope for_model generations taxonomy_id"
     ),
     "reconcile_reports": Columns(none="examples"),
+    "redirects": Columns(actor="updated_by", none="old_path new_path new_query reach source"),
     "rejected_suggestions": Columns(none="key digest"),
     "role_grants": Columns(personal="role"),
     "search_days": Columns(),

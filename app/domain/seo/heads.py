@@ -246,8 +246,8 @@ def _preview_notes(shop: Shop, node: ShopNode, title: str) -> Iterator[str]:
     stored = shop.tree.nodes[node.id]
     if node.path != stored.path and shop.tree.at(stored.path) is stored:
         below = len(shop.tree.with_those_below(node.id)) - 1
-        which = f"the old one and those of {below:,} below it answer" if below else "the old one answers"
-        yield f"Its address changes from /c/{stored.path}: once this is saved, {which} 404."
+        others = f", and with it those of {below:,} below it" if below else ""
+        yield f"Its address changes from /c/{stored.path}{others}."
     if shop.staging:
         yield "This is a staging site, which is hidden from search engines."
     if node.tree_id != shop.tree.primary_tree_id:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
@@ -11,6 +11,8 @@ from app.domain.seo.crawled_page import Fetch, Fetched, ReadPage, address_on, re
 from app.domain.seo.indexing_decision import is_cross_domain
 from app.domain.seo.landing.pages import LandingPagesOf, landing_at
 from app.domain.seo.link_sources import LinkSource, link_sources
+from app.domain.seo.redirects.rules import SOURCE_LABELS
+from app.domain.seo.redirects.stored_redirects import Follower
 from app.domain.seo.settings import filter_parameters
 from app.domain.seo.site_crawl import MEANINGS, Finding, is_indexable, page_findings
 from app.domain.seo.sitemap.entries import WHY_LEFT_OUT, CountOf, LeftOut, why_category_left_out
@@ -107,10 +109,15 @@ def describe_rule(reason: str, filters: Collection[str], *, is_own: bool = True)
     return RULE_TEXTS.get(code, reason)
 
 
-def describe_redirect(path: str, query: str, answer: Fetched) -> str:
-    """Return why an address sends its visitors on, empty where it does not."""
+def describe_redirect(path: str, query: str, answer: Fetched, follower: Follower | None = None) -> str:
+    """Return why an address sends its visitors on, empty where it does not. `follower` is what a stored redirect makes
+    of it."""
     if not answer.is_redirect:
         return ""
+    if follower is not None:
+        made_by = SOURCE_LABELS[follower.source]
+        day = f"{follower.since.day} {follower.since:%B %Y}"
+        return f"Redirects to {follower.to.address} since {day}, by the redirect of {follower.old_path} ({made_by})."
     if path != "/" and path.endswith("/"):
         return "Addresses have no slash at the end."
     if path.startswith("/c/"):
@@ -208,6 +215,7 @@ class InspectedShop:
     fetch: Fetch
     pages_of: LandingPagesOf
     count_of: CountOf
+    follower_of: Callable[[str], Follower | None] = lambda _path: None
 
 
 def inspect_page(of: InspectedShop, address: InspectedAddress) -> Inspection:
@@ -216,6 +224,7 @@ def inspect_page(of: InspectedShop, address: InspectedAddress) -> Inspection:
     reason = answer.decision.reason if answer.decision and answer.status == 200 else ""
     may_list = answer.status == 200 and is_indexable(",".join((answer.robots, *page.robots)))
     path = unquote(address.path)
+    follower = of.follower_of(path) if answer.is_redirect else None
     listed = ListedPage(
         url=address.url,
         host=of.shop.primary_host,
@@ -231,7 +240,7 @@ def inspect_page(of: InspectedShop, address: InspectedAddress) -> Inspection:
         is_indexable=may_list,
         reason=reason,
         rule=describe_rule(reason, filter_parameters(of.shop), is_own=page.canonical == address.url),
-        answer_note=describe_redirect(address.path, address.query, answer) or describe_failure(answer.status),
+        answer_note=describe_redirect(address.path, address.query, answer, follower) or describe_failure(answer.status),
         sitemap=sitemap_membership(listed),
         data=tuple(
             ShownData(type_of_script(text), indent_json(text), tuple(data_problems(text))) for text in page.data

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 
-from sqlalchemy import Date, ForeignKey, Index, LargeBinary, String, Text, text
+from sqlalchemy import Date, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.shared.records import JsonValue
+from app.domain.shared.records import NEVER_REUSED, JsonValue, UtcDateTime
 from app.domain.work.models import LeasedWork, OfMachine, state_known
 from app.extensions import Base
 
@@ -86,3 +86,29 @@ class CrawlerHits(Base):
     family: Mapped[str] = mapped_column(String(32), primary_key=True)
     parameter: Mapped[str] = mapped_column(String(64), primary_key=True, default="")
     hits: Mapped[int] = mapped_column(default=0)
+
+
+class Redirect(Base):
+    """An address of a site that has no page any more, and where its visitors are sent (app/domain/seo/redirects).
+    `old_path` is in lower case, without parameters; `new_path` a path of the site, or an absolute address elsewhere;
+    `new_query` the parameters of the new address. `reach` and `source` are a Reach and a Source. `revision` rises with
+    every change."""
+
+    __tablename__ = "redirects"
+    __table_args__ = (
+        UniqueConstraint("site_id", "old_path"),
+        Index(None, "site_id", "new_path"),
+        Index(None, "site_id", "updated_at", "id"),
+        NEVER_REUSED,
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    old_path: Mapped[str] = mapped_column(String(1200))
+    new_path: Mapped[str] = mapped_column(String(1200))
+    new_query: Mapped[str] = mapped_column(String(500), default="")
+    reach: Mapped[str] = mapped_column(String(10))
+    source: Mapped[str] = mapped_column(String(20))
+    updated_by: Mapped[str] = mapped_column(String(100), default="")
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    revision: Mapped[int] = mapped_column(default=1)

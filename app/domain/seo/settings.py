@@ -38,6 +38,7 @@ class SeoSettings:
     drop_canonical: bool
     tracking: tuple[str, ...]
     skipped: tuple[str, ...]
+    redirects: bool = True
 
 
 PAGE = SettingsPage(SEO, SeoSettings)

@@ -20,11 +20,16 @@ from sqlalchemy.orm import aliased
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.search.engine import SearchContext, SearchEngine
 from app.domain.seo.crawled_page import Fetch, address_on
+from app.domain.seo.landing.pages import LandingPagesOf
 from app.domain.seo.models import SiteCheck, SiteCheckFinding
+from app.domain.seo.redirects.live_pages import is_landing_folder, live_among
+from app.domain.seo.redirects.rules import Reach
+from app.domain.seo.redirects.stored_redirects import every_redirect
 from app.domain.seo.site_crawl import MEANINGS, Crawl, CrawledShop, Finding, FindingKind, Meaning
 from app.domain.seo.sitemap.generator import SitemapGenerator, categories_left_out
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
+from app.domain.shared.paging import batched
 from app.domain.shared.problems import Conflict
 from app.domain.shared.text import numbered
 from app.domain.sites import activity
@@ -214,7 +219,22 @@ def shop_to_crawl(engine: SearchEngine, clock: Clock, shop: Shop, fetch: Fetch) 
     for node, _ in categories_left_out(shop.tree, generator.counts.of):
         paths = [f"/c/{node.path}", *(page.path for page in generator.pages_of(node).pages)]
         left_out += [address_on(shop.primary_host, path) for path in paths]
-    return CrawledShop(shop.primary_host, fetch, sitemap, frozenset(filter(None, left_out)))
+    redirects = _redirects_to_check(shop, generator.pages_of)
+    return CrawledShop(shop.primary_host, fetch, sitemap, frozenset(filter(None, left_out)), redirects)
+
+
+def _redirects_to_check(shop: Shop, pages_of: LandingPagesOf) -> dict[str, str]:
+    """Return the addresses on the shop to which redirects lead although no product, category or other page of the shop
+    is there, by their old paths. Those of a landing rule lead to no page themselves, but to those below."""
+    found: dict[str, str] = {}
+    for batch in batched(every_redirect(shop.site_id)):
+        targets = {old: address_on(shop.primary_host, place.address) for old, place in batch}
+        live = live_among(shop, pages_of, {place.path for _, place in batch})
+        for old, place in batch:
+            address, is_folder = targets[old], place.reach is Reach.BELOW and is_landing_folder(shop.tree, place.path)
+            if address is not None and place.path not in live and not is_folder:
+                found[old] = address
+    return found
 
 
 def is_superseded() -> ColumnElement[bool]:

@@ -30,6 +30,8 @@ class FindingKind(StrEnum):
     MISSING_FROM_SITEMAP = "missing_from_sitemap"
     LINK_FAILS = "link_fails"
     LINK_REDIRECTS = "link_redirects"
+    REDIRECT_FAILS = "redirect_fails"
+    REDIRECT_LEADS_ON = "redirect_leads_on"
     CANONICAL_FAILS = "canonical_fails"
     CANONICAL_NOT_INDEXABLE = "canonical_not_indexable"
     SEVERAL_CANONICALS = "several_canonicals"
@@ -72,6 +74,12 @@ MEANINGS: Mapping[FindingKind, Meaning] = {
     FindingKind.LINK_FAILS: Meaning("A link leads to a page that does not answer", _FIX_LINK),
     FindingKind.LINK_REDIRECTS: Meaning(
         "A link leads to a redirect", "Link straight to the address where the redirect ends."
+    ),
+    FindingKind.REDIRECT_FAILS: Meaning(
+        "A redirect leads to a page that does not answer", "Change the redirect under Redirects, or delete it."
+    ),
+    FindingKind.REDIRECT_LEADS_ON: Meaning(
+        "A redirect leads to another redirect", "Change the redirect so that it leads straight to the last address."
     ),
     FindingKind.CANONICAL_FAILS: Meaning(
         "The canonical address does not answer", "Correct the canonical address in the editor of the page."
@@ -180,12 +188,13 @@ class SeenPage:
 @dataclass(frozen=True, slots=True)
 class CrawledShop:
     """The input of a crawl. `sitemap` lists addresses on the shop, `left_out` are the indexable ones that it leaves out
-    on purpose."""
+    on purpose, `redirects` the addresses to which stored redirects lead, by their old paths."""
 
     host: str
     fetch: Fetch
     sitemap: Collection[str]
     left_out: Collection[str] = frozenset()
+    redirects: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -205,7 +214,7 @@ class Crawl:
     def steps(self) -> Iterator[tuple[int, int]]:
         """Read page after page, then compare them all; yield after each page how many addresses are read and known."""
         if not self._linked_from:
-            for address in ("/", *self.shop.sitemap):
+            for address in ("/", *self.shop.sitemap, *self.shop.redirects.values()):
                 self._meet(address, "")
         while self._waiting:
             address = self._waiting.popleft()
@@ -218,6 +227,7 @@ class Crawl:
         return {
             "sitemap": list(self.shop.sitemap),
             "leftOut": sorted(self.shop.left_out),
+            "redirects": dict(self.shop.redirects),
             "seen": {address: astuple(page) for address, page in self.seen.items()},
             "linkedFrom": self._linked_from,
             "waiting": list(self._waiting),
@@ -230,7 +240,8 @@ class Crawl:
     @classmethod
     def resumed(cls, state: Mapping[str, Any], host: str, fetch: Fetch) -> Crawl:
         """Return the crawl that goes on from a `state`."""
-        crawl = cls(CrawledShop(host, fetch, state["sitemap"], frozenset(state["leftOut"])))
+        left_out = frozenset(state["leftOut"])
+        crawl = cls(CrawledShop(host, fetch, state["sitemap"], left_out, state.get("redirects", {})))
         crawl.seen = {address: SeenPage(*page) for address, page in state["seen"].items()}
         crawl._linked_from, crawl._waiting = dict(state["linkedFrom"]), deque(state["waiting"])
         crawl._samples, crawl.unvisited = state["samples"], state["unvisited"]
@@ -299,6 +310,16 @@ class Crawl:
                 self._add(finding)
             if address not in sitemap and self._belongs_in_sitemap(address, page):
                 self._add(Finding(FindingKind.MISSING_FROM_SITEMAP, address))
+        for finding in self._redirect_findings():
+            self._add(finding)
+
+    def _redirect_findings(self) -> Iterator[Finding]:
+        for old, address in self.shop.redirects.items():
+            page = self.seen.get(address, SeenPage(200))
+            if 300 <= page.status < 400:
+                yield Finding(FindingKind.REDIRECT_LEADS_ON, old, detail=f"{address} leads to {page.location}.")
+            elif page.status != 200:
+                yield Finding(FindingKind.REDIRECT_FAILS, old, detail=f"{address} answers {page.status}.")
 
     def _sitemap_findings(self, address: str, page: SeenPage) -> Iterator[Finding]:
         if 300 <= page.status < 400:

@@ -279,6 +279,15 @@ SETTINGS: Mapping[str, SettingKey] = {
             name="refunded",
             title="the email about a refund",
         ),
+        SettingKey(
+            "seo-redirect-changed-addresses",
+            bool,
+            True,
+            "Redirect the old address of what gets another one.",
+            page=SEO,
+            name="redirects",
+            title="redirects of changed addresses",
+        ),
         SettingKey("storefront-theme", str, "market", "The theme that shoppers see: the name of its folder."),
         SettingKey(
             "posEnabled",

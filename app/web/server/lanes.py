@@ -63,6 +63,7 @@ BULK = Lane(
         rf"{ANY} /admin/search/analytics/.*[.]csv\Z",
         f"{ANY} /admin/search/[^/]+/(?:import|export)",
         rf"{ANY} /admin/search/judgements/[0-9]+/(?:import|export)",
+        rf"{ANY} /admin/seo/redirects/(?:import|export)",
         r"POST /admin/search/(?:try|terms/try)\Z",
         rf"{ANY} /admin/search/test\Z",
         rf"{ANY} /admin/catalogue/taxonomy/tasks/[^/]+/lost\Z",

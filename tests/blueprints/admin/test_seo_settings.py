@@ -10,7 +10,7 @@ from app.domain.sites.accounts import Role
 from tests.page_client import PageClient
 
 PAGE = "/admin/seo/settings"
-TYPED = {"leastProducts": "5", "staleCounts": "on", "tracking": "ref\nsession", "skipped": "view"}
+TYPED = {"leastProducts": "5", "staleCounts": "on", "redirects": "on", "tracking": "ref\nsession", "skipped": "view"}
 
 
 @pytest.fixture

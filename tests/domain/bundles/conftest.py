@@ -51,7 +51,7 @@ def write_bundle(folder: Path, **files: Any) -> Path:
     """Documents as JSON with a line for each part, lists in `products`, `collections` and `pages` as rows."""
     folder.mkdir(exist_ok=True)
     for name, content in files.items():
-        if name in ("products", "collections", "pages"):
+        if name in ("products", "collections", "pages", "redirects"):
             rows = (json.dumps(row, ensure_ascii=False) + "\n" for row in content)
             (folder / f"{name}.jsonl").write_text("".join(rows), encoding="utf-8")
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,8 @@ from app.domain.seo.inspector import (
     read_address,
     sitemap_membership,
 )
+from app.domain.seo.redirects.rules import Destination, Source
+from app.domain.seo.redirects.stored_redirects import Follower
 from app.domain.seo.sitemap.entries import WHY_LEFT_OUT, LeftOut
 from app.domain.shared.problems import Invalid
 
@@ -92,6 +95,13 @@ def test_redirects_are_explained_by_their_address():
     assert "search rule" in describe_redirect("/search", "q=tea", there)
     assert describe_redirect("/theme", "", there) and describe_redirect("/admin", "", there)
     assert describe_redirect("/c/tea", "colour=red", Fetched(200)) == ""
+
+
+def test_a_stored_redirect_is_named_with_its_day_and_what_made_it():
+    stored = Follower(Destination("/c/tea"), "/c/coffee", Source.CATEGORY, datetime(2026, 11, 2, tzinfo=UTC))
+    says = describe_redirect("/c/coffee", "", Fetched(301, location="/c/tea"), stored)
+
+    assert says == "Redirects to /c/tea since 2 November 2026, by the redirect of /c/coffee (Category)."
 
 
 def test_failures_say_what_search_engines_make_of_them():

@@ -16,7 +16,8 @@ from app.blueprints.admin.content import ContentEditor, ContentForm, TextControl
 from app.blueprints.admin.forms import Difference, FieldErrors
 from app.blueprints.admin.merchandising.tree_filters import FacetList, FacetRow
 from app.blueprints.admin.merchandising.trees import LIST
-from app.domain.merchandising.categories import CATEGORY, CategoryDraft, addresses_lost, placed_beyond_order
+from app.blueprints.admin.redirect_choice import redirects_old_address
+from app.domain.merchandising.categories import CATEGORY, CategoryDraft, describe_changed_addresses, placed_beyond_order
 from app.domain.merchandising.category_rules import SourceRule
 from app.domain.merchandising.facets import known_facets
 from app.domain.merchandising.models import Node
@@ -95,16 +96,13 @@ class CategoryEditor(ContentEditor):
 
     @property
     def address_help(self) -> str:
-        return (
-            "The last part of its address. Changing it changes the addresses of this category and of all below it: "
-            "the old ones answer 404 from then on."
-        )
+        return "The last part of its address. Changing it changes the addresses of this category and of all below it."
 
     def address_of(self, record: Node) -> str:
         return record.path
 
     def moved(self, record: Node, old_address: str) -> str | None:
-        return addresses_lost(record, old_address)
+        return describe_changed_addresses(record, old_address, redirected=redirects_old_address())
 
     def back(self, record: Node) -> tuple[str, str]:
         return url_for("admin.tree_page", tree_id=record.tree_id, category=record.id), "The tree"

@@ -23,6 +23,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, sent_number
 from app.blueprints.admin.merchandising.tree import CATEGORY
 from app.blueprints.admin.merchandising.trees import TREE
+from app.blueprints.admin.redirect_choice import redirects_old_address, sent_choice
 from app.blueprints.callers import current_author
 from app.domain.merchandising.models import Node, Tree
 from app.domain.merchandising.shop import Shop, read_shop
@@ -43,6 +44,7 @@ from app.domain.seo.landing.rules import (
     moved_segments,
 )
 from app.domain.seo.landing.stored_rules import categories_with_own_rules, rules_fingerprint
+from app.domain.seo.redirects.moved_addresses import addresses_left_by
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.shared.schema import Items, Strict, Text
 from app.transaction import transaction
@@ -366,7 +368,7 @@ def _answer_form(edited: Edited) -> Answer:
 
 def _warn_of_moved_pages(saved: Edited, moved: Sequence[tuple[str, str]]) -> None:
     for old, new in moved if saved.is_browsed else ():
-        flash(describe_move(saved.folder, old, new), "warn")
+        flash(describe_move(saved.folder, old, new, redirected=redirects_old_address()), "warn")
 
 
 def _save(edited: Edited, form: LandingForm) -> None:
@@ -374,7 +376,7 @@ def _save(edited: Edited, form: LandingForm) -> None:
     rules = form.raw()
     if edited.node and form.mode is LandingMode.OWN and not rules:
         raise Invalid.one("no_rules", NO_RULES, "#/rules")
-    with transaction():
+    with addresses_left_by(sent_choice()), transaction():
         if edited.node:
             stored_rules.set_node_rules(current_author(), edited.node.id, rules, form.seen)
         else:

@@ -15,6 +15,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, sent_number, sent_revision
 from app.blueprints.admin.merchandising.trees import LIST, TREE
+from app.blueprints.admin.redirect_choice import sent_choice
 from app.blueprints.callers import current_author
 from app.domain.merchandising import nodes
 from app.domain.merchandising.arrangement import Direction, Target, room_for
@@ -23,6 +24,7 @@ from app.domain.merchandising.nodes import PlannedMove
 from app.domain.merchandising.shop import read_shop
 from app.domain.merchandising.trees import OutlineRow, TreeOutline, outline_of
 from app.domain.search.listings.browsing import category_counts
+from app.domain.seo.redirects.moved_addresses import addresses_left_by
 from app.domain.shared.problems import Conflict, DomainError, Invalid
 from app.domain.shared.records import existing
 from app.domain.shared.text import numbered
@@ -103,7 +105,7 @@ def category_move(category_id: int) -> Answer:
         planned = nodes.plan_move(current_user.site_id, category_id, where, version)
         if planned.addresses and "confirmed" not in request.form:
             return _confirm_move(category_id, planned, version)
-        with transaction():
+        with addresses_left_by(sent_choice()), transaction():
             name = nodes.move(current_author(), category_id, planned.target, version).name
     except (Invalid, Conflict) as error:
         return _after_refusal(tree_id, category_id, error)

@@ -14,6 +14,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import Difference, FieldErrors, sent_ids, sent_number
 from app.blueprints.admin.products.form import ProductForm
+from app.blueprints.admin.redirect_choice import sent_choice
 from app.blueprints.admin.taxonomy.products import TaxonomyForm, typed_texts
 from app.blueprints.callers import current_author
 from app.domain.catalogue import products, queries
@@ -22,6 +23,7 @@ from app.domain.catalogue.models import Product, ProductImage
 from app.domain.catalogue.products import product_of
 from app.domain.merchandising import categories
 from app.domain.merchandising.product_pages import ProductEditor, product_editor
+from app.domain.seo.redirects.moved_addresses import addresses_left_by
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.choices import find_levels
@@ -192,7 +194,7 @@ def product_save(product_id: int) -> Answer:
     form = form.without_blank_rows()
     try:
         draft = form.draft(currency_of(current_user.site_id))
-        with transaction():
+        with addresses_left_by(sent_choice()), transaction():
             panel = form.taxonomy.panel()
             saved = save_product(current_author(), product_id, form.revision, draft, form.terms, panel)
     except (Invalid, Conflict) as error:

@@ -11,6 +11,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.domain.merchandising.shop import read_shop
 from app.domain.seo.inspector import InspectedAddress, InspectedShop, Inspection, inspect_page, read_address
+from app.domain.seo.redirects.stored_redirects import redirect_at
 from app.domain.seo.sitemap.entries import ExactCounts
 from app.domain.shared.problems import Invalid
 from app.domain.sites.settings import shop_settings
@@ -40,7 +41,8 @@ def _inspect(address: InspectedAddress) -> Inspection:
     shop, engine = read_shop(current_user.site_id), ports.search_engine()
     landing_pages_of = partial(ports.landing_directory().of, engine, ports.clock(), shop)
     counts = ExactCounts.of_site(engine, shop.site_id)
-    return inspect_page(InspectedShop(shop, pages_of(address.host), landing_pages_of, counts.of), address)
+    follower_of = partial(redirect_at, shop, landing_pages_of)
+    return inspect_page(InspectedShop(shop, pages_of(address.host), landing_pages_of, counts.of, follower_of), address)
 
 
 def _page(text: str, inspection: Inspection | None = None, problem: str = "") -> str:

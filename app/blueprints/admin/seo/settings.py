@@ -50,6 +50,7 @@ def _posted_settings(form: Mapping[str, str]) -> SeoSettings:
         drop_canonical="dropCanonical" in form,
         tracking=split_parameters(form.get("tracking", "")),
         skipped=split_parameters(form.get("skipped", "")),
+        redirects="redirects" in form,
     )
 
 

@@ -9,6 +9,7 @@ PAGES = (
     ("Sitemap", "admin.seo_sitemap"),
     ("Site check", "admin.seo_check"),
     ("Inspector", "admin.seo_inspector"),
+    ("Redirects", "admin.seo_redirects"),
     ("Crawlers", "admin.seo_crawlers"),
     ("Settings", "admin.seo_settings"),
 )

@@ -256,9 +256,11 @@ def moved_segments(before: Sequence[Rule], after: Sequence[Rule]) -> list[tuple[
     return [(old, now) for old, now in pairs if old != now]
 
 
-def describe_move(folder: str, old: str, new: str) -> str:
-    """Describe the effect of a changed segment on the pages below `folder`, the address of a category."""
-    return f"The pages below {folder}/{old}/ moved to {folder}/{new}/. The old addresses answer 404 from now on."
+def describe_move(folder: str, old: str, new: str, *, redirected: bool) -> str:
+    """Describe the effect of a changed segment on the pages below `folder`, the address of a category. `redirected`:
+    the old addresses lead to the new ones."""
+    then = "lead there" if redirected else "answer 404"
+    return f"The pages below {folder}/{old}/ moved to {folder}/{new}/. The old addresses {then} from now on."
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from app.domain.seo.crawled_page import Fetched
 from app.domain.seo.indexing_decision import INDEX
@@ -23,14 +24,19 @@ def redirect(location: str) -> Fetched:
     return Fetched(301, location=location)
 
 
-def crawl(pages: Mapping[str, Fetched], sitemap: tuple[str, ...] = ("/",), left_out: tuple[str, ...] = ()) -> Crawl:
+def crawl(
+    pages: Mapping[str, Fetched],
+    sitemap: tuple[str, ...] = ("/",),
+    left_out: tuple[str, ...] = (),
+    redirects: Mapping[str, str] = MappingProxyType({}),
+) -> Crawl:
     """Walk through a shop whose other pages are not there."""
 
     def fetch(address: str) -> Fetched:
         found = pages.get(address, Fetched(404))
         return Fetched(found.status, found.location, found.robots, found.text.replace("{own}", address))
 
-    walk = Crawl(CrawledShop(HOST, fetch, sitemap, left_out))
+    walk = Crawl(CrawledShop(HOST, fetch, sitemap, left_out, redirects))
     for _ in walk.steps():
         pass
     return walk

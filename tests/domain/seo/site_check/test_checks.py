@@ -19,7 +19,7 @@ from app.domain.work.context import read_afresh
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.seo.site_check.pages import page
-from tests.factories import make_page, make_site
+from tests.factories import make_page, make_redirect, make_site
 from tests.purging import purged
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -154,3 +154,14 @@ def test_old_checks_go_with_what_they_found_but_the_latest_stays(indexing: Searc
     assert purged(indexing.clock, leases.retention(SITE_CHECK, "site checks", is_superseded())) == 1
     assert db.session.scalar(select(func.count()).select_from(SiteCheck)) == 1
     assert set(db.session.scalars(select(SiteCheckFinding.check_id))) == {latest(indexing, site_id).id}
+
+
+def test_only_redirects_to_what_is_no_page_of_the_shop_are_followed(indexing: SearchContext, site_id: int):
+    with transaction():
+        site = db.session.get_one(Site, site_id)
+        for old, new in (("/a", "/pages/about"), ("/b", "/pages/gone"), ("/c", "https://elsewhere.test/")):
+            make_redirect(site, old, new)
+    shown = checked(indexing, site_id, {"/": page("/pages/about"), "/pages/about": page()})
+
+    assert shown.done == 3
+    assert [(group.kind, [one.url for one in group.listed]) for group in shown.groups] == [("redirect_fails", ["/b"])]

@@ -135,3 +135,12 @@ def test_filters_are_tried_in_a_sample_that_is_the_same_every_time():
 
     assert len(first.seen) == 3
     assert list(first.seen) == list(second.seen)
+
+
+def test_redirects_whose_address_is_gone_or_leads_on_are_found():
+    pages = {"/": page("/old"), "/old": redirect("/gone"), "/on": redirect("/there"), "/there": page()}
+    walk = crawl(pages, redirects={"/old": "/gone", "/older": "/on", "/fine": "/there"})
+    kinds = [one for one in found(walk) if one[0].startswith("redirect_")]
+    assert kinds == [(FindingKind.REDIRECT_FAILS, "/old"), (FindingKind.REDIRECT_LEADS_ON, "/older")]
+    assert (FindingKind.LINK_REDIRECTS, "/old") in found(walk), "a link to an old address is named, too"
+    assert Crawl.resumed(walk.state(), HOST, walk.shop.fetch).shop.redirects == walk.shop.redirects

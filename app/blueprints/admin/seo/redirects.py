@@ -1,0 +1,154 @@
+"""Redirects: the list, the form of one, and many at once as a CSV file."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from flask import Response, flash, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin import spreadsheet
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.forms import FieldErrors, sent_revision
+from app.blueprints.admin.search.tables import sent_table
+from app.blueprints.callers import current_author
+from app.domain.catalogue.listing import page_number
+from app.domain.merchandising.shop import Shop, read_shop
+from app.domain.seo.landing.pages import LandingPagesOf
+from app.domain.seo.models import Redirect
+from app.domain.seo.redirects import redirect_table, stored_redirects
+from app.domain.seo.redirects.redirect_table import MOST_LINES, Wanted
+from app.domain.seo.redirects.rules import SOURCE_LABELS, Source
+from app.domain.seo.redirects.stored_redirects import RedirectDraft, RedirectFilter
+from app.domain.shared.csv_tables import ImportReport
+from app.domain.shared.problems import Conflict, Invalid
+from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
+
+NO_ERRORS = FieldErrors()
+NOTHING = RedirectDraft("", "")
+ONE = "/seo/redirects/<int(max=2147483647):redirect_id>"
+
+
+@bp.get("/seo/redirects")
+@requires(Permission.MANAGE_MERCHANDISING)
+def seo_redirects() -> str:
+    filters = RedirectFilter.read(request.args)
+    found = stored_redirects.list_redirects(*_shop(), filters, page_number(request.args.get("p")))
+    template = "admin/seo/redirects/_results.html" if wants_fragment() else "admin/seo/redirects/list.html"
+    return render_template(template, found=found, filters=filters, sources=SOURCE_LABELS)
+
+
+@bp.get("/seo/redirects/new")
+@requires(Permission.MANAGE_MERCHANDISING)
+def seo_redirect_new() -> AnyResponse:
+    """Show the form of a new redirect; `from` fills in its old address."""
+    return _form(RedirectDraft(request.args.get("from", "")[:500], ""))
+
+
+@bp.post("/seo/redirects/new")
+@requires(Permission.MANAGE_MERCHANDISING)
+def seo_redirect_create() -> AnyResponse:
+    draft = _posted_draft()
+    try:
+        with transaction():
+            added = stored_redirects.add(current_author(), *_shop(), draft, Source.PERSON)
+            old, new = added.old_path, RedirectDraft.of(added).new
+    except Invalid as invalid:
+        return _form(draft, errors=FieldErrors(invalid))
+    flash(f"Added: {old} leads to {new} from now on.", "good")
+    return redirect(url_for("admin.seo_redirects"))
+
+
+@bp.get(ONE)
+@requires(Permission.MANAGE_MERCHANDISING)
+def seo_redirect(redirect_id: int) -> AnyResponse:
+    row = stored_redirects.redirect_of(current_user.site_id, redirect_id)
+    return _form(RedirectDraft.of(row), row)
+
+
+@bp.post(ONE)
+@requires(Permission.MANAGE_MERCHANDISING)
+def seo_redirect_save(redirect_id: int) -> AnyResponse:
+    draft, revision = _posted_draft(), sent_revision(request.form)
+    try:
+        with transaction():
+            saved = stored_redirects.save(current_author(), *_shop(), redirect_id, revision, draft)
+            old, new = saved[0].old_path, RedirectDraft.of(saved[0]).new
+    except (Invalid, Conflict) as error:
+        row = stored_redirects.redirect_of(current_user.site_id, redirect_id)
+        return _form(draft, row, FieldErrors(error))
+    flash(f"Saved: {old} leads to {new}." if saved[1] else "No changes to save.", "good")
+    return redirect(url_for("admin.seo_redirects"))
+
+
+@bp.post(f"{ONE}/delete")
+@requires(Permission.MANAGE_MERCHANDISING)
+def seo_redirect_delete(redirect_id: int) -> AnyResponse:
+    with transaction():
+        old = stored_redirects.remove(current_author(), redirect_id)
+    flash(f"Deleted: {old} answers 404 from now on.", "good")
+    return redirect(url_for("admin.seo_redirects"))
+
+
+@bp.get("/seo/redirects/export.csv")
+@requires(Permission.MANAGE_MERCHANDISING)
+def seo_redirects_export() -> Response:
+    return spreadsheet.download(redirect_table.table_rows(current_user.site_id), "redirects.csv")
+
+
+@bp.get("/seo/redirects/import")
+@requires(Permission.MANAGE_MERCHANDISING)
+def seo_redirects_import() -> AnyResponse:
+    return _import_page()
+
+
+@bp.post("/seo/redirects/import")
+@requires(Permission.MANAGE_MERCHANDISING)
+def seo_redirects_import_look() -> AnyResponse:
+    """Preview an import; nothing is written yet."""
+    try:
+        text = sent_table()
+        return _import_page(text, redirect_table.preview(*_shop(), text))
+    except Invalid as invalid:
+        return _import_page(request.form.get("table", ""), errors=FieldErrors(invalid))
+
+
+@bp.post("/seo/redirects/import/apply")
+@requires(Permission.MANAGE_MERCHANDISING)
+def seo_redirects_import_apply() -> AnyResponse:
+    text, digest = request.form.get("table", ""), request.form.get("digest", "")
+    try:
+        with transaction():
+            done = redirect_table.apply(current_author(), *_shop(), text, digest)
+    except Invalid as invalid:
+        return _import_page(text, errors=FieldErrors(invalid))
+    except Conflict as conflict:
+        return _import_page(text, redirect_table.preview(*_shop(), text), FieldErrors(conflict))
+    flash(f"Imported: {done.count('added'):,} added, {done.count('changed'):,} changed.", "good")
+    return redirect(url_for("admin.seo_redirects"))
+
+
+def _shop() -> tuple[Shop, LandingPagesOf]:
+    shop = read_shop(current_user.site_id)
+    return shop, partial(ports.landing_directory().of, ports.search_engine(), ports.clock(), shop)
+
+
+def _posted_draft() -> RedirectDraft:
+    return RedirectDraft(request.form.get("from", ""), request.form.get("to", ""))
+
+
+def _form(draft: RedirectDraft, row: Redirect | None = None, errors: FieldErrors = NO_ERRORS) -> AnyResponse:
+    context = {"draft": draft, "row": row, "errors": errors, "sources": SOURCE_LABELS}
+    return make_response(render_template("admin/seo/redirects/edit.html", **context), errors.status if errors else 200)
+
+
+def _import_page(
+    text: str = "", report: ImportReport[Wanted] | None = None, errors: FieldErrors = NO_ERRORS
+) -> AnyResponse:
+    context = {"text": text, "report": report, "errors": errors, "most": MOST_LINES}
+    page = render_template("admin/seo/redirects/import.html", **context)
+    return make_response(page, errors.status if errors else 200)

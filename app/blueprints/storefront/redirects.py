@@ -1,0 +1,76 @@
+"""The one form of every address, and the redirects of addresses that have no page any more; without one they answer
+404."""
+
+from __future__ import annotations
+
+from functools import partial
+from urllib.parse import quote, urlencode
+
+from flask import redirect, request
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.exceptions import NotFound as NoRoute
+from werkzeug.wrappers import Response as AnyResponse
+
+from app.blueprints.storefront.blueprint import bp, current_shop, landing_pages_of
+from app.blueprints.storefront.category import landing_address, redirect_for_good
+from app.domain.seo.indexing_decision import INDEX
+from app.domain.seo.redirects.rules import Destination
+from app.domain.seo.redirects.stored_redirects import redirect_at
+from app.domain.shared.problems import NotFound
+from app.web.errors import domain_error, http_error
+from app.web.htmx import redirect_page, wants_fragment
+from app.web.surfaces import current_surface
+
+OTHER_SURFACES = ("/admin/", "/v1/", "/static/", "/media/")
+READING = ("GET", "HEAD")
+
+
+@bp.before_app_request
+def drop_trailing_slash() -> AnyResponse | None:
+    """Redirect to the address without a trailing slash. The address is written anew, so that nothing in it can lead
+    elsewhere."""
+    path = request.path
+    if path == "/" or not path.endswith("/") or path.startswith(OTHER_SURFACES):
+        return None
+    plain = "/" + path.strip("/")
+    return moved_answer(plain) or redirect(_with_parameters(Destination(plain)), 301)
+
+
+@bp.errorhandler(NotFound)
+def missing_page(error: NotFound) -> AnyResponse:
+    return moved_answer(request.path) or domain_error(error)
+
+
+@bp.app_errorhandler(NoRoute)
+def missing_address(error: NoRoute) -> AnyResponse:
+    return moved_answer(request.path) or http_error(error)
+
+
+def moved_answer(path: str) -> AnyResponse | None:
+    """Return the redirect of an address of the shop that has no page; None where it has none. One step leads to the
+    page: parameters are kept, and a filter with a landing page leads there at once."""
+    if request.method not in READING or not current_surface().is_themed:
+        return None
+    try:
+        shop = current_shop()
+        found = redirect_at(shop, partial(landing_pages_of, shop), path)
+    except (NotFound, SQLAlchemyError):  # No shop at this host, or no database: the page of the error is what matters.
+        return None
+    if found is None:
+        return None
+    location = landing_address(shop, found.to.path) or _with_parameters(found.to)
+    if wants_fragment():
+        return redirect_page(location)
+    answer = redirect_for_good(location)
+    if not shop.staging:
+        # The noindex of answers without a page might count for the page to which this one leads.
+        answer.headers["X-Robots-Tag"] = INDEX
+    return answer
+
+
+def _with_parameters(to: Destination) -> str:
+    """Return the address with the request's parameters behind its own."""
+    path = to.path if to.is_elsewhere else quote(to.path)
+    query = urlencode(list(request.args.items(multi=True)), errors="replace")
+    parameters = "&".join(filter(None, (to.query, query)))
+    return f"{path}{'&' if '?' in path else '?'}{parameters}" if parameters else path
