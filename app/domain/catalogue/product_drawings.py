@@ -29,11 +29,11 @@ SIGN = "sign"  # The first part of the address of a sign, which has no colour.
 NO_SIGN = "parcel"
 DETAIL, SCENE = "detail", "scene"
 GROUNDS = (  # Backgrounds of the studio: the middle and the edge in light, then in dark surroundings.
-    ("#f8f6f2", "#e9e5dd", "#3a3c3d", "#27292a"),
-    ("#f4f6f5", "#e1e7e4", "#383d3c", "#252a29"),
-    ("#f7f4f4", "#e9e1e0", "#3d3a3a", "#2a2727"),
-    ("#f4f6f8", "#e0e5ea", "#383c40", "#25282c"),
-    ("#f7f7f2", "#e7e6da", "#3b3b37", "#292926"),
+    ("#f8f6f2", "#e9e5dd", "#484b4d", "#2e3132"),
+    ("#f4f6f5", "#e1e7e4", "#464c4b", "#2c3231"),
+    ("#f7f4f4", "#e9e1e0", "#4b4848", "#322f2f"),
+    ("#f4f6f8", "#e0e5ea", "#464b50", "#2c3035"),
+    ("#f7f7f2", "#e7e6da", "#494945", "#31312e"),
 )
 ACCENTS = ("#c8643c", "#e0a93a", "#3f6f73", "#52606b", "#7d4f5e", "#5f7447")
 
