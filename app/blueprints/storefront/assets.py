@@ -76,4 +76,6 @@ def picture(shape: str, name: str) -> Response:
     response = Response(drawing_at(shape, name), mimetype="image/svg+xml")
     response.headers["Cache-Control"] = IMMUTABLE
     response.add_etag()
-    return compressed(response, once).make_conditional(request)
+    response = compressed(response, once)
+    response.make_conditional(request)
+    return response

@@ -37,7 +37,7 @@ GROUNDS = (  # Backgrounds of the studio: the middle and the edge in light, then
 )
 ACCENTS = ("#c8643c", "#e0a93a", "#3f6f73", "#52606b", "#7d4f5e", "#5f7447")
 
-# Colours of screens are no dyes. Those that name a pure colour are drawn as what fabric, paint or glaze of that name is.
+# Colours of screens are no dyes: a pure one is drawn as what fabric, paint or glaze of its name looks like.
 DYES = {
     "#000000": "#2b2c2f", "#0000ff": "#33639c", "#000080": "#283a5e", "#008000": "#3f774a", "#008080": "#2d7074",
     "#00ffff": "#5bb5bd", "#800000": "#6b2a2c", "#800080": "#6a3c71", "#808000": "#6e6b3c", "#808080": "#8b8f92",

@@ -142,16 +142,17 @@ def pictures_of(shop: Shop, product: Product, variant: Variant | None = None) ->
         images = sorted(product.images, key=lambda image: image is not own)
         return tuple(photograph(shop, product, image) for image in images)
     path = shop.taxonomy.path(product.taxonomy_level_id) if product.taxonomy_level_id else []
-    kind, colour = path[-1].name if path else "", _variant_colour(variant) or _colour_in(product.taxonomy_attributes)
+    kind = path[-1].name if path else ""
+    chosen = colour_of_options(variant.options) if variant else None
+    colour = chosen or colour_in(product.taxonomy_attributes)
     return tuple(
         PagePicture(picture_path(kind, product.name, colour, product.id, view), f"{product.name}{words}", 400, 400)
         for view, words in (("", ""), *((view, VIEW_NAMES[view]) for view in more_views(kind, product.name)))
     )
 
 
-def _variant_colour(variant: Variant | None) -> str | None:
-    """Return the colour that a variant's options name."""
-    options = variant.options if variant else {}
+def colour_of_options(options: Mapping[str, str]) -> str | None:
+    """Return the colour that the options of a variant name."""
     return next((colour_of(value) for name, value in options.items() if is_colour(name)), None)
 
 
@@ -160,7 +161,7 @@ def photograph(shop: Shop, product: Product, image: ProductImage) -> PagePicture
     return PagePicture(url, image.alt or product.name, *size, srcset(url, *size))
 
 
-def _colour_in(attributes: Mapping[str, Any]) -> str | None:
+def colour_in(attributes: Mapping[str, Any]) -> str | None:
     """Return the first colour by the name of its attribute: a database may give attributes back in another order."""
     values = [attributes[id] for id in sorted(attributes) if attributes[id] and is_colour(id)]
     firsts = [value[0] if isinstance(value, list) else value for value in values]
