@@ -256,9 +256,15 @@ def wants_count() -> bool:
 
 @bp.app_template_filter("category_picture")
 def category_picture(node: ShopNode) -> str:
-    """Return the address of a drawing of what a category holds, or the first one below it that can be drawn, in a quiet
-    colour."""
-    kinds = [node.name, *(child.name for child in current_shop().tree.children(node.id))]
+    """Return the address of a drawing of what a category holds, or the nearest one below it that can be drawn, in a
+    quiet colour."""
+    shop = current_shop()
+    nodes, place = [node], 0
+    while place < len(nodes):
+        nodes += shop.tree.children(nodes[place].id)
+        place += 1
+    levels = [shop.taxonomy.levels[id].name for id in node.source_levels if id in shop.taxonomy.levels]
+    kinds = [*(one.name for one in nodes), *levels]
     return category_path(kinds, QUIET_COLOURS[node.id % len(QUIET_COLOURS)], node.id)
 
 

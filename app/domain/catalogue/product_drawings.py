@@ -26,7 +26,7 @@ DRAWN_ANEW = 2  # Raised when a drawing changes, so that browsers fetch pictures
 SEEDS = 60
 PLAIN = "#8a8f8c"  # The colour of a product whose colour is not known.
 SIGN = "sign"  # The first part of the address of a sign, which has no colour.
-NO_SIGN = "parcel"
+NO_SIGN, NO_CATEGORY_SIGN = "parcel", "tag"
 DETAIL, SCENE = "detail", "scene"
 GROUNDS = (  # Backgrounds of the studio: the middle and the edge in light, then in dark surroundings.
     ("#f8f6f2", "#e9e5dd", "#484b4d", "#2e3132"),
@@ -36,6 +36,7 @@ GROUNDS = (  # Backgrounds of the studio: the middle and the edge in light, then
     ("#f7f7f2", "#e7e6da", "#494945", "#31312e"),
 )
 ACCENTS = ("#c8643c", "#e0a93a", "#3f6f73", "#52606b", "#7d4f5e", "#5f7447")
+COVERS = ("#2f5d62", "#7a3b3b", "#3c4f76", "#a0622d", "#55683f", "#5b4a6b")
 
 # Colours of screens are no dyes: a pure one is drawn as what fabric, paint or glaze of its name looks like.
 DYES = {
@@ -61,6 +62,7 @@ class Kind:
     scene: str | None = None
     names: dict[str, list[str]] = field(default_factory=dict)
     details: dict[str, list[int]] = field(default_factory=dict)
+    any_colour: bool = False  # Books and the like have a cover, whose colour nobody enters.
 
     def drawing_of(self, name: str) -> str | None:
         """Return the drawing of a product by its name; None where only the sign fits."""
@@ -104,7 +106,8 @@ def picture_path(kind: str, name: str, colour: str | None, number: int, view: st
     `number` distinguishes products, `view` is DETAIL, SCENE or empty."""
     found = kind_of(kind)
     drawing = found.drawing_of(name)
-    return drawing_path(drawing, colour, number, view) if drawing else sign_path(found.sign)
+    tint = COVERS[number % len(COVERS)] if found.any_colour and colour is None else colour
+    return drawing_path(drawing, tint, number, view) if drawing else sign_path(found.sign)
 
 
 def more_views(kind: str, name: str) -> tuple[str, ...]:
@@ -117,13 +120,13 @@ def more_views(kind: str, name: str) -> tuple[str, ...]:
 
 
 def category_path(kinds: Iterable[str], colour: str, number: int) -> str:
-    """Return the path of a drawing for a category, by its name and those of the categories below it: of the first one
-    that can be drawn, or else that has a sign."""
+    """Return the path of a drawing for a category, by its name and those of what it holds: of the first one that can be
+    drawn, in use where it can be, or else that has a sign."""
     found = [kind_of(kind) for kind in kinds]
-    drawing = next((kind.drawings[0] for kind in found if kind.drawings), None)
-    if drawing:
-        return drawing_path(drawing, colour, number)
-    return sign_path(next((kind.sign for kind in found if kind is not _OTHER), NO_SIGN))
+    drawn = next((kind for kind in found if kind.drawings), None)
+    if drawn:
+        return drawing_path(drawn.drawings[0], colour, number, SCENE if drawn.scene else "")
+    return sign_path(next((kind.sign for kind in found if kind is not _OTHER), NO_CATEGORY_SIGN))
 
 
 def drawing_path(drawing: str, colour: str | None, number: int, view: str = "") -> str:

@@ -144,8 +144,9 @@ def test_a_pure_colour_of_screens_is_drawn_as_a_dye():
 
 def test_a_category_shows_what_it_or_a_category_below_it_holds():
     assert drawn(category_path(["Camping", "Tents"], "#4f7942", 1)) == "tent"
+    assert category_path(["Camping", "Tents"], "#4f7942", 1).startswith("/picture/tent/4f7942-1-scene.svg")
     assert drawn(category_path(["Electronics", "Laptops"], "#4f7942", 1)) == "laptop"
-    assert drawn(category_path(["Miscellaneous"], "#4f7942", 1)) == "parcel"
+    assert drawn(category_path(["Miscellaneous"], "#4f7942", 1)) == "tag"
 
 
 @given(st.text(max_size=20), st.text(max_size=20))
