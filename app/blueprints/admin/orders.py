@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.product_pictures import pictures_of_lines
 from app.blueprints.callers import current_author
 from app.domain.orders import lifecycle, queries
 from app.domain.orders.lifecycle import StatusChange
@@ -63,6 +64,7 @@ def order_page(order_id: str) -> str:
     payments = payments_of_order(site_id, order_id)
     context = {
         "order": order,
+        "pictures": pictures_of_lines(site_id, order.lines),
         "payments": payments,
         "summary": summary_of(
             order.total if order.paid_at else None,

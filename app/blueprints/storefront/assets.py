@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from flask import Response, request, send_from_directory
 
-from app.blueprints.compression import takes_gzip
+from app.blueprints.compression import compressed, once, takes_gzip
 from app.blueprints.static_files import IMMUTABLE
 from app.blueprints.storefront.blueprint import bp
-from app.domain.catalogue.pictures import drawing_at
+from app.domain.catalogue.product_drawings import drawing_at
 from app.domain.shared.problems import NotFound
 from app.web.permissions import public
 from app.web.themes import drawing
@@ -74,5 +74,8 @@ def _bundle_answer(bundle: Bundle, digest: str, mimetype: str) -> Response:
 @public
 def picture(shape: str, name: str) -> Response:
     response = Response(drawing_at(shape, name), mimetype="image/svg+xml")
-    response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+    response.headers["Cache-Control"] = IMMUTABLE
+    response.add_etag()
+    response = compressed(response, once)
+    response.make_conditional(request)
     return response

@@ -19,8 +19,11 @@ from app.blueprints.storefront.blueprint import (
     shop_or_none,
 )
 from app.domain.catalogue.markup import MEDIA_PREFIX
-from app.domain.catalogue.pictures import jpeg_form, picture_path, shape_among, shape_path, small_form, srcset
+from app.domain.catalogue.models import Product, Variant
+from app.domain.catalogue.pictures import jpeg_form, small_form, srcset
+from app.domain.catalogue.product_drawings import category_path, more_views, picture_path
 from app.domain.merchandising.facets import LABELS, colour_of
+from app.domain.merchandising.product_pages import PagePicture, pictures_of
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import Menu, ShopNode, has_deep_menu, menu
 from app.domain.search.engine import Hit
@@ -184,7 +187,26 @@ def card_picture(card: Mapping[str, Any]) -> str:
     """The address of a card's picture: its photograph, else a drawing of its kind in its colour."""
     if card["image"]:
         return f"/media/{current_shop().site_id}/{small_form(str(card['image']))}"
-    return picture_path(card["kind"] or "", colour_of(card["colour"] or ""), int(card["id"]))
+    return _drawing_of(card)
+
+
+@bp.app_template_filter("second_card_picture")
+def second_card_picture(card: Mapping[str, Any]) -> str:
+    """The address of another drawing of a card's product; empty for photographs and where there is only one."""
+    views = () if card["image"] else more_views(card["kind"] or "", str(card["name"]))
+    return _drawing_of(card, views[0]) if views else ""
+
+
+def _drawing_of(card: Mapping[str, Any], view: str = "") -> str:
+    kind, colour = card["kind"] or "", colour_of(card["colour"] or "")
+    return picture_path(kind, str(card["name"]), colour, int(card["id"]), view)
+
+
+@bp.app_template_global("picture_of")
+def picture_of(product: Product, variant: Variant | None = None) -> PagePicture:
+    """Return the first picture of a product, or of one of its variants: its photograph, else a drawing in its
+    colour."""
+    return pictures_of(current_shop(), product, variant)[0]
 
 
 @bp.app_template_filter("is_photograph")
@@ -246,12 +268,18 @@ def wants_filters() -> bool:
 
 @bp.app_template_filter("category_picture")
 def category_picture(node: ShopNode) -> str:
-    """Return the address of a category's own picture, else of a drawing of what it holds, or the first one below it
+    """Return the address of a category's own picture, else of a drawing of what it holds, or the nearest one below it
     that can be drawn, in a quiet colour."""
+    shop = current_shop()
     if node.picture:
-        return f"{MEDIA_PREFIX}{current_shop().site_id}/{small_form(node.picture)}"
-    kinds = [node.name, *(child.name for child in current_shop().tree.children(node.id))]
-    return shape_path(shape_among(kinds), QUIET_COLOURS[node.id % len(QUIET_COLOURS)], node.id)
+        return f"{MEDIA_PREFIX}{shop.site_id}/{small_form(node.picture)}"
+    nodes, place = [node], 0
+    while place < len(nodes):
+        nodes += shop.tree.children(nodes[place].id)
+        place += 1
+    levels = [shop.taxonomy.levels[id].name for id in node.source_levels if id in shop.taxonomy.levels]
+    kinds = [*(one.name for one in nodes), *levels]
+    return category_path(kinds, QUIET_COLOURS[node.id % len(QUIET_COLOURS)], node.id)
 
 
 @bp.app_template_global("headline")

@@ -3,8 +3,8 @@ read them. A few statements a page, whatever the size of the catalogue."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -25,7 +25,7 @@ MOST_FOUND = 20_000
 @dataclass(frozen=True, slots=True)
 class ProductRow:
     """A product in a list. `price` in minor units; `completeness` in per cent of what must be known about its level;
-    `image` is the file of the first picture."""
+    `attributes` are the values by attribute; `image` is the file of the first picture."""
 
     id: int
     sku: str
@@ -38,6 +38,7 @@ class ProductRow:
     level_id: str | None
     completeness: int | None
     updated_at: datetime
+    attributes: Mapping[str, Any] = field(default_factory=dict)
     image: str | None = None
 
 
@@ -53,6 +54,7 @@ ROW_COLUMNS = (
     Product.taxonomy_level_id.label("level_id"),
     Product.completeness_score.label("completeness"),
     Product.updated_at,
+    Product.taxonomy_attributes.label("attributes"),
 )
 ORDERS: dict[ProductOrder, tuple[Any, ...]] = {
     ProductOrder.CHANGED: (Product.updated_at.desc(), Product.id.desc()),

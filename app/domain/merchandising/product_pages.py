@@ -10,7 +10,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue.models import Product, ProductImage, Variant
-from app.domain.catalogue.pictures import picture_path, small_form, srcset
+from app.domain.catalogue.pictures import small_form, srcset
+from app.domain.catalogue.product_drawings import DETAIL, SCENE, more_views, picture_path
 from app.domain.catalogue.product_rules import (
     OptionChoice,
     OptionGroup,
@@ -36,6 +37,7 @@ from app.domain.taxonomy.tree import Attribute, TaxonomyTree
 from app.domain.taxonomy.values import with_unit
 from app.extensions import db
 
+VIEW_NAMES = {DETAIL: ", close up", SCENE: ", in use"}
 FEW = 5  # The largest stock for which a page says how many are left.
 
 
@@ -193,16 +195,25 @@ def _enabled_product(site_id: int, seo_name: str) -> Product:
 
 
 def pictures_of(shop: Shop, product: Product, variant: Variant | None = None) -> tuple[PagePicture, ...]:
-    """Return a product's photographs, that of the chosen variant first, or else a drawing of its kind."""
+    """Return a product's photographs, that of the chosen variant first, or else drawings of its kind in the colour of
+    the variant."""
     if product.images:
         own = product.picture_of(variant) if variant else None
         images = sorted(product.images, key=lambda image: image is not own)
         return tuple(photograph(shop, product, image) for image in images)
     path = shop.taxonomy.path(product.taxonomy_level_id) if product.taxonomy_level_id else []
     kind = path[-1].name if path else ""
-    return (
-        PagePicture(picture_path(kind, _colour_in(product.taxonomy_attributes), product.id), product.name, 400, 400),
+    chosen = colour_of_options(variant.options) if variant else None
+    colour = chosen or colour_in(product.taxonomy_attributes)
+    return tuple(
+        PagePicture(picture_path(kind, product.name, colour, product.id, view), f"{product.name}{words}", 400, 400)
+        for view, words in (("", ""), *((view, VIEW_NAMES[view]) for view in more_views(kind, product.name)))
     )
+
+
+def colour_of_options(options: Mapping[str, str]) -> str | None:
+    """Return the colour that the options of a variant name."""
+    return next((colour_of(value) for name, value in options.items() if is_colour(name)), None)
 
 
 def photograph(shop: Shop, product: Product, image: ProductImage) -> PagePicture:
@@ -210,7 +221,7 @@ def photograph(shop: Shop, product: Product, image: ProductImage) -> PagePicture
     return PagePicture(url, image.alt or product.name, *size, srcset(url, *size))
 
 
-def _colour_in(attributes: Mapping[str, Any]) -> str | None:
+def colour_in(attributes: Mapping[str, Any]) -> str | None:
     """Return the first colour by the name of its attribute: a database may give attributes back in another order."""
     values = [attributes[id] for id in sorted(attributes) if attributes[id] and is_colour(id)]
     firsts = [value[0] if isinstance(value, list) else value for value in values]

@@ -238,6 +238,8 @@ def _scored_hit(position: int, hit: Hit, why: ScoreExplanation) -> ScoredHit:
         seo_name=str(card["seoName"]),
         price=int(str(card["price"])),
         image=str(image) if image else None,
+        kind=str(card.get("kind") or ""),
+        colour=str(card.get("colour") or "") or None,
         why=why,
     )
 

@@ -101,7 +101,7 @@ class ScoreExplanation:
 @dataclass(frozen=True, slots=True)
 class ScoredHit:
     """One of the first ten results, or a product similar to the search. `price` is in minor units; `image` is the file
-    of its picture."""
+    of its picture, `kind` the name of its level."""
 
     position: int
     id: int
@@ -110,6 +110,8 @@ class ScoredHit:
     seo_name: str
     price: int
     image: str | None
+    kind: str = ""
+    colour: str | None = None
     why: ScoreExplanation = ScoreExplanation()
 
 
