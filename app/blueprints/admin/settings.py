@@ -24,6 +24,7 @@ from app.web.tokens import issue_theme_preview
 
 PAGES = (
     ("General", "admin.settings"),
+    ("Appearance", "admin.appearance"),
     ("Import and export", "admin.bundles_page"),
     ("System", "admin.system"),
 )

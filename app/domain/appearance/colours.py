@@ -67,7 +67,7 @@ def background_problems(background: str, pointer: str) -> list[Problem]:
 
 
 def accent_shades(accent: str, background: str = "") -> dict[str, Shade]:
-    """Return the shades of an accent by the names of the themes' tokens. It becomes darker, or lighter on a dark screen,
+    """Return the shades of an accent by the names of the themes' tokens. It becomes darker, on a dark screen lighter,
     until it can be read as text on the background, and text on it."""
     ground = ground_shades(background)["ground"] if background else Shade("#faf8f4", "#15171b")
     papers = Shade(WHITE, ground_shades(background or ground.light)["paper"].dark)

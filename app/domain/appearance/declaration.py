@@ -111,6 +111,9 @@ class Appearance(DeclaredRecord):
         return [(days.strip(), hours.strip()) for days, _, hours in parts]
 
 
+UNCHANGED = Appearance()  # All as the theme has it.
+
+
 def _name_of_site(address: str) -> str:
     host = (urlsplit(address).hostname or address).removeprefix("www.")
     return SITES.get(host, host)

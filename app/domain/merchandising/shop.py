@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from app.domain.appearance.appearances import appearance_of
-from app.domain.appearance.declaration import Appearance
+from app.domain.appearance.declaration import UNCHANGED, Appearance
 from app.domain.catalogue.content import COLLECTION, PAGE, ContentKind
 from app.domain.catalogue.models import Collection, CollectionEntry, Page
 from app.domain.merchandising.facets import shared_definition
@@ -57,7 +57,7 @@ class Shop:
     pages: tuple[ContentLink, ...]
     collections: tuple[ContentLink, ...]
     index_version: int = 0
-    appearance: Appearance = Appearance()
+    appearance: Appearance = UNCHANGED
     orders: dict[int, tuple[int, ...]] = field(default_factory=dict)
     drawn: dict[str, str] = field(default_factory=dict)
 
