@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import func, select
 
+from app.domain.bundles.appearance_file import appearance_document, appearance_files
 from app.domain.bundles.archive import MEDIA, BundleTarget, open_target, write_document, write_rows
 from app.domain.bundles.content_files import COLLECTIONS, PAGES, content_rows
 from app.domain.bundles.import_task import Watch, unwatched
@@ -68,11 +69,20 @@ def export_bundle(
                     counts |= {kind: len(document[kind]) for kind in document}
                 elif name in COUNTED:
                     counts[COUNTED[name]] = len(document)
+        if Part.SETTINGS in parts:
+            _write_appearance(target, images, site_id, set(picture_files(site_id)) if Part.CATALOGUE in parts else set())
         if Part.CATALOGUE in parts:
             counts |= _write_catalogue(target, images, site_id, watch)
         if Part.PAGES in parts:
             counts["pages"] = write_rows(target, "pages.jsonl", content_rows(PAGES, site_id))
     return counts
+
+
+def _write_appearance(target: BundleTarget, images: ImageStore, site_id: int, of_products: set[str]) -> None:
+    """Write the appearance of a site that has one of its own, and its pictures but for those that products show."""
+    if document := appearance_document(site_id):
+        write_document(target, "appearance.json", document)
+        _write_files(target, images, site_id, (file for file in appearance_files(site_id) if file not in of_products))
 
 
 def _write_catalogue(target: BundleTarget, images: ImageStore, site_id: int, watch: Watch) -> dict[str, int]:
@@ -95,9 +105,14 @@ def _report_steps(rows: Iterable[T], note: Callable[[int], None]) -> Iterator[T]
 def _write_pictures(target: BundleTarget, images: ImageStore, site_id: int, watch: Watch) -> int:
     """Write the files of the products' pictures, and return their number. A picture whose file is gone is left out; its
     product keeps the rest."""
-    written = 0
     total = db.session.scalar(select(func.count(ProductImage.file.distinct())).where(ProductImage.site_id == site_id))
-    for file in _report_steps(picture_files(site_id), lambda done: watch("Pictures", done, total)):
+    files = _report_steps(picture_files(site_id), lambda done: watch("Pictures", done, total))
+    return _write_files(target, images, site_id, files)
+
+
+def _write_files(target: BundleTarget, images: ImageStore, site_id: int, files: Iterable[str]) -> int:
+    written = 0
+    for file in files:
         try:
             data = images.read(site_id, file)
         except NotFound:

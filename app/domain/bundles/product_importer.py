@@ -262,7 +262,7 @@ def keep_pictures(
     problems: list[Problem] = []
     for index, name in enumerate(names):
         try:
-            kept.append(Picture(_keep_picture(task, name), texts[index] if texts else None, name))
+            kept.append(Picture(keep_picture(task, name), texts[index] if texts else None, name))
         except Invalid as refused:
             problems += [Problem(p.code, p.message, f"#/images/{index}") for p in refused.problems]
     return kept, problems
@@ -285,7 +285,7 @@ def variants_with_pictures(
     return found, problems
 
 
-def _keep_picture(task: ImportTask, name: str) -> StoredImage:
+def keep_picture(task: ImportTask, name: str) -> StoredImage:
     if "://" in name or name.startswith("//"):
         message = "A picture at an address is not fetched; put the file into media/ and give its name."
         raise Invalid.one("address_not_fetched", message)
