@@ -264,6 +264,7 @@ STAFF_OF_SHOP: Rows = {
     ("POST", "/admin/settings/appearance/preview"): ADMINS,
     ("GET", "/admin/settings/appearance/contrast"): ADMINS,
     ("POST", "/admin/settings/appearance/undo"): ADMINS,
+    ("GET", "/admin/settings/themes/<name>/home"): ADMINS,
     ("GET", "/admin/settings/themes/<name>/preview"): ADMINS,
 }
 

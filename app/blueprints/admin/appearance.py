@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flask import Response, flash, make_response, redirect, render_template, request, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -14,7 +14,7 @@ from app.blueprints.admin.appearance_form import AppearanceForm
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, sent_revision
 from app.blueprints.callers import current_author
-from app.blueprints.storefront.blueprint import show_shop
+from app.blueprints.storefront.home_preview import drawn_home
 from app.domain.appearance.appearances import save_appearance, saved_appearance, undo_save
 from app.domain.appearance.colours import TEXT_CONTRAST, WHITE, accent_shades, contrast, is_colour, normal_colour
 from app.domain.appearance.declaration import Corners, FocalPoint
@@ -24,14 +24,11 @@ from app.domain.catalogue.content import COLLECTION
 from app.domain.catalogue.pictures import StoredImage
 from app.domain.catalogue.queries import manufacturers
 from app.domain.merchandising.shop import content_links, read_shop
-from app.domain.search.listings.home import home_page
-from app.domain.seo.heads import home_head
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy.taxonomies import active_tree
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
-from app.web.themes.drawing import drawn
 
 PAGE = "/settings/appearance"
 MOST_CHOICES = 500
@@ -66,7 +63,7 @@ def appearance_save() -> Answer:
 def appearance_arrange() -> Answer:
     """Return the form with a section moved, added or removed, or with a picture that was chosen; nothing is saved."""
     form = _sent_form()
-    form.arrange(request.form.get("act", ""), request.form.get("add", ""))
+    form.arrange(request.form.get("intent", ""), request.form.get("add", ""))
     errors = FieldErrors(Invalid(form.problems)) if form.problems else FieldErrors()
     if wants_fragment():
         return render_template("admin/appearance/_form.html", **_context(form, errors))
@@ -77,12 +74,8 @@ def appearance_arrange() -> Answer:
 @requires(Permission.MANAGE_SETTINGS)
 def appearance_preview() -> Response:
     """Return the home page with what the form holds; a field that is invalid is as it is stored."""
-    site_id = current_user.site_id
-    shop = read_shop(site_id)
-    shop = replace(shop, appearance=_sent_form().readable(shop.appearance))
-    show_shop(shop)
-    page = home_page(ports.search_engine(), shop)
-    return make_response(drawn("storefront/home.html", head=home_head(shop), shop=shop, page=page, is_preview=True))
+    shop = read_shop(current_user.site_id)
+    return drawn_home(replace(shop, appearance=_sent_form().readable(shop.appearance)))
 
 
 @bp.get(f"{PAGE}/contrast")

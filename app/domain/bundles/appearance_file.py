@@ -83,5 +83,3 @@ def _changed_pictures(
 ) -> dict[str, Any]:
     keys = [each.key for each in fields_of(record) if isinstance(each, PictureField)]
     return values | {key: change(values[key], f"{at}/{key}") for key in keys if values.get(key) is not None}
-
-

@@ -70,7 +70,8 @@ def export_bundle(
                 elif name in COUNTED:
                     counts[COUNTED[name]] = len(document)
         if Part.SETTINGS in parts:
-            _write_appearance(target, images, site_id, set(picture_files(site_id)) if Part.CATALOGUE in parts else set())
+            of_products = set(picture_files(site_id)) if Part.CATALOGUE in parts else set()
+            _write_appearance(target, images, site_id, of_products)
         if Part.CATALOGUE in parts:
             counts |= _write_catalogue(target, images, site_id, watch)
         if Part.PAGES in parts:

@@ -50,8 +50,9 @@ def picture(colour: str = "red", size: tuple[int, int] = (600, 200)) -> io.Bytes
 
 
 def test_what_is_typed_is_saved_tidied_and_noted(app: Flask, browser: PageClient, site_id: int) -> None:
-    typed = {"accent": " 1F5C43", "font": "lora", "corners": "round", "heroHeading": " Out  there ", "email": "hello@shop.test"}
-    browser.post(PATH, form_of(Appearance(), **typed, social="https://www.instagram.com/shop\n"))
+    typed = {"accent": " 1F5C43", "font": "lora", "corners": "round", "heroHeading": " Out  there "}
+    more = {"email": "hello@shop.test", "social": "https://www.instagram.com/shop\n"}
+    browser.post(PATH, form_of(Appearance(), **typed, **more))
     saved = stored(app, site_id)
     assert (saved.accent, saved.font, saved.corners) == ("#1f5c43", "lora", Corners.ROUND)
     assert (saved.hero_heading, saved.email) == ("Out there", "hello@shop.test")
@@ -72,8 +73,8 @@ def test_saving_what_is_stored_notes_nothing(app: Flask, browser: PageClient) ->
 def test_every_problem_is_named_at_its_field_and_nothing_is_saved(
     app: Flask, browser: PageClient, site_id: int
 ) -> None:
-    wrong = {"accent": "green", "background": "#777777", "heroButton": "Go", "email": "nobody", "social": "javascript:alert(1)"}
-    page = browser.post(PATH, form_of(Appearance(), **wrong), status=400)
+    wrong = {"accent": "green", "background": "#777777", "heroButton": "Go", "email": "nobody"}
+    page = browser.post(PATH, form_of(Appearance(), **wrong, social="javascript:alert(1)"), status=400)
     assert [link["href"] for link in page.all("a") if link.get("href", "").startswith("#f-")] == [
         "#f-accent",
         "#f-social",
@@ -95,8 +96,10 @@ def test_a_save_of_an_older_page_is_refused_once_and_then_wins(app: Flask, brows
 
 def test_sections_are_moved_added_and_removed_without_saving(app: Flask, browser: PageClient, site_id: int) -> None:
     def kinds(act: str, **more: str) -> list[str]:
-        page = browser.post(f"{PATH}/arrange", form_of(Appearance(), act=act, **more), status=200)
-        fields = {field["name"]: field["value"] for field in page.all("input") if field.get("name", "").endswith("/kind")}
+        page = browser.post(f"{PATH}/arrange", form_of(Appearance(), intent=act, **more), status=200)
+        fields = {
+            field["name"]: field["value"] for field in page.all("input") if field.get("name", "").endswith("/kind")
+        }
         return list(fields.values())
 
     assert kinds("down:0")[:2] == ["categories", "hero"]
@@ -125,16 +128,20 @@ def test_a_chosen_picture_is_kept_and_named_by_the_form(app: Flask, browser: Pag
     logo = stored(app, site_id).logo
     assert logo is not None and (logo.width, logo.height) == (600, 200)
     assert browser.client.get(f"/media/{site_id}/{logo.file}").status_code == 200
-    cleared = browser.post(f"{PATH}/arrange", form_of(Appearance(), logo=named, act="clear:logo"), status=200)
+    cleared = browser.post(f"{PATH}/arrange", form_of(Appearance(), logo=named, intent="clear:logo"), status=200)
     assert cleared.value("logo") == ""
 
 
 def test_a_file_that_is_no_picture_is_refused_at_its_field(browser: PageClient) -> None:
-    page = browser.post(f"{PATH}/arrange", form_of(Appearance()) | {"upload/logo": (io.BytesIO(b"no"), "logo.png")}, status=200)
+    page = browser.post(
+        f"{PATH}/arrange", form_of(Appearance()) | {"upload/logo": (io.BytesIO(b"no"), "logo.png")}, status=200
+    )
     assert any(link.get("href") == "#f-logo" for link in page.all("a"))
 
 
-def test_a_preview_shows_what_is_typed_and_leaves_out_what_is_invalid(app: Flask, browser: PageClient, site_id: int) -> None:
+def test_a_preview_shows_what_is_typed_and_leaves_out_what_is_invalid(
+    app: Flask, browser: PageClient, site_id: int
+) -> None:
     typed = {"heroHeading": "Only a draft", "accent": "no colour", "background": "#faf0e6"}
     answer = browser.client.post(f"{PATH}/preview", data=form_of(Appearance(), **typed, csrf_token=browser.token))
     assert answer.status_code == 200

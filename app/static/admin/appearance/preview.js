@@ -1,22 +1,12 @@
 // The home page beside the form of the shop's appearance, with what the form holds, at the widths of a desktop and of a
 // phone. Without scripts a button opens it in a tab of its own.
 import "../page.js";
+import "./frames.js";
 
 const place = document.querySelector("[data-preview]");
 const state = place.querySelector("[data-preview-state]");
-const HEIGHTS = { 1280: 960, 390: 780 };
 let latest = 0;
 let timer = 0;
-
-function fit(figure) {
-  const width = Number(figure.dataset.width);
-  const [box, frame] = [figure.firstElementChild, figure.querySelector("iframe")];
-  const scale = box.clientWidth / width;
-  frame.style.width = `${width}px`;
-  frame.style.height = `${HEIGHTS[width]}px`;
-  frame.style.transform = `scale(${scale})`;
-  box.style.height = `${HEIGHTS[width] * scale}px`;
-}
 
 // Files that are chosen are kept by the form itself, which then names them.
 function typed(form) {
@@ -57,6 +47,4 @@ document.addEventListener("input", (event) => {
 });
 document.addEventListener("htmx:after:swap", () => later());
 
-const watcher = new ResizeObserver((entries) => entries.forEach(({ target }) => fit(target)));
-for (const figure of place.querySelectorAll("[data-width]")) watcher.observe(figure);
 show();
