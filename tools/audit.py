@@ -30,7 +30,7 @@ OSV = "https://api.osv.dev/v1/query"
 TIMEOUT = 15  # Seconds for one question.
 IGNORED = "tools/audit-ignored"
 VENDORED = "tools/vendored.toml"
-VENDORED_PROGRAM = re.compile(r"(?P<name>.+?)-(?P<version>\d+\.\d+\.\d+)(?P<suffix>(?:\.\w+)*\.(?:js|css))")
+VENDORED_PROGRAM = re.compile(r"(?P<name>.+?)-(?P<version>\d+\.\d+\.\d+)(?P<suffix>(?:\.\w+)*\.(?:js|css|woff2))")
 
 
 class AuditError(Exception):

@@ -48,6 +48,7 @@ OPEN: Rows = {
     ("GET", "/static/<filename>"): EVERYBODY,
     ("GET", "/static/v-<version>/<filename>"): EVERYBODY,
     ("GET", "/static/shop-<digest>.js"): EVERYBODY,
+    ("GET", "/static/look/<name>.css"): EVERYBODY,
     ("GET", "/static/themes/<name>/shop-<digest>.css"): EVERYBODY,
     ("GET", "/static/themes/<name>/files/<filename>"): EVERYBODY,
     ("GET", "/till"): EVERYBODY,
@@ -267,6 +268,13 @@ STAFF_OF_SHOP: Rows = {
     ("POST", "/admin/settings/emails/<mail_kind>/test"): ADMINS,
     ("GET", "/admin/seo/settings"): ADMINS,
     ("POST", "/admin/seo/settings"): ADMINS,
+    ("GET", "/admin/settings/appearance"): ADMINS,
+    ("POST", "/admin/settings/appearance"): ADMINS,
+    ("POST", "/admin/settings/appearance/arrange"): ADMINS,
+    ("POST", "/admin/settings/appearance/preview"): ADMINS,
+    ("GET", "/admin/settings/appearance/contrast"): ADMINS,
+    ("POST", "/admin/settings/appearance/undo"): ADMINS,
+    ("GET", "/admin/settings/themes/<name>/home"): ADMINS,
     ("GET", "/admin/settings/themes/<name>/preview"): ADMINS,
 }
 

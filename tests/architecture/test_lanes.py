@@ -20,6 +20,9 @@ BULK = {
     "GET /admin/catalogue/products.csv",
     "POST /admin/catalogue/products/import/upload/<permit>",
     "GET /admin/catalogue/products/import/<table_run_id>/corrections.csv",
+    "POST /admin/settings/appearance",
+    "POST /admin/settings/appearance/arrange",
+    "POST /admin/settings/appearance/preview",
     "POST /admin/settings/import-export/upload/<permit>",
     "GET /admin/settings/import-export/<bundle_run_id>/report.csv",
     "GET /admin/settings/import-export/<bundle_run_id>/report.json",
@@ -78,6 +81,7 @@ FILES = {
     "GET /static/<filename>",
     "GET /static/v-<version>/<filename>",
     "GET /static/shop-<digest>.js",
+    "GET /static/look/<name>.css",
     "GET /static/themes/<name>/files/<filename>",
     "GET /static/themes/<name>/shop-<digest>.css",
 }

@@ -3,6 +3,7 @@
 from app.blueprints.admin import (
     access_tokens,
     activity,
+    appearance,
     bundles,
     content,
     dashboard,
@@ -30,6 +31,7 @@ from app.blueprints.admin.blueprint import bp
 __all__ = [
     "access_tokens",
     "activity",
+    "appearance",
     "bp",
     "bundles",
     "content",

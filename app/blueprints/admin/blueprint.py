@@ -26,6 +26,8 @@ LARGEST_RULE_FORM = 9 * 1024 * 1024
 MOST_RULE_FIELDS = MOST_RULES * MOST_OVERRIDES * 10  # An override has six; the rest is room for one list too long.
 TAKES_FILES = ("admin.bundle_upload", "admin.products_import_upload")
 TAKES_PICTURES = ("admin.product_image_add", "admin.category_picture_set")
+TAKES_APPEARANCE = {f"admin.appearance_{act}" for act in ("save", "arrange", "preview")}
+LARGEST_PICTURES = 8 * 1024 * 1024  # Bytes of all pictures that are chosen in one form, of 5 MB each at most.
 TAKES_TREES = ("admin.taxonomy_structure", "admin.taxonomy_impact")
 TAKES_RULES = ("admin.category_landing_save", "admin.tree_landing_save")
 TAKES_TEXTS = {f"admin.{kind}_{act}" for kind in ("product", "page", "collection") for act in ("create", "save")}
@@ -42,6 +44,8 @@ def _raise_limits(endpoint: str | None, values: dict[str, Any] | None) -> None:
         request.max_content_length = LARGEST_BUNDLE + ROOM_FOR_FIELDS
     elif endpoint in TAKES_PICTURES:
         request.max_content_length = LARGEST_UPLOAD + ROOM_FOR_FIELDS
+    elif endpoint in TAKES_APPEARANCE:
+        request.max_content_length = LARGEST_PICTURES + ROOM_FOR_FIELDS
     elif endpoint in TAKES_TREES:
         request.max_content_length = LARGEST_TREE
     elif endpoint in TAKES_RULES:

@@ -3,6 +3,8 @@ is in use."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from flask import flash, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response
@@ -12,10 +14,12 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, changes_since, sent_number, shown_settings
 from app.blueprints.admin.shell import Tab, section_tabs, shell
 from app.blueprints.callers import current_author
+from app.blueprints.storefront.home_preview import drawn_home
+from app.domain.merchandising.shop import read_shop
 from app.domain.plan import capabilities, change_capabilities, usage
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites import settings as site_settings
-from app.domain.sites.settings import settings_of
+from app.domain.sites.settings import THEME, SiteSettings, settings_of
 from app.domain.sites.sites import currency_of
 from app.transaction import transaction
 from app.web.permissions import Permission, allowed, requires
@@ -24,6 +28,7 @@ from app.web.tokens import issue_theme_preview
 
 PAGES = (
     ("General", "admin.settings"),
+    ("Appearance", "admin.appearance"),
     ("Emails", "admin.emails"),
     ("Import and export", "admin.bundles_page"),
     ("System", "admin.system"),
@@ -68,6 +73,16 @@ def theme_preview(name: str) -> Response:
         raise NotFound("This theme no longer exists.")
     token = issue_theme_preview(current_user.site_id, name, ports.clock().now())
     return redirect(f"{shell().shop_url}theme-preview?token={token}")
+
+
+@bp.get("/settings/themes/<name>/home")
+@requires(Permission.MANAGE_SETTINGS)
+def theme_home(name: str) -> Response:
+    """Return the home page in a theme, as its picture beside its name."""
+    if name not in themes().by_name:
+        raise NotFound("This theme no longer exists.")
+    shop = read_shop(current_user.site_id)
+    return drawn_home(replace(shop, settings=SiteSettings(shop.settings | {THEME: name})))
 
 
 def _settings_page(name: str, page_size: str, theme: str, shown: str, errors: FieldErrors) -> str:

@@ -96,7 +96,7 @@ GROUPS = (
                 "admin.settings",
                 "gear",
                 Permission.MANAGE_SETTINGS,
-                ("/admin/settings/system", "/admin/settings/import-export"),
+                ("/admin/settings/system", "/admin/settings/import-export", "/admin/settings/appearance"),
             ),
             Section("Activity", "admin.activity", "list", Permission.MANAGE_SETTINGS),
         ),

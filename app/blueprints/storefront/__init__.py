@@ -8,6 +8,7 @@ from app.blueprints.storefront import (  # noqa: F401  (importing the views regi
     category,
     checkout,
     crawlers,
+    look,
     orders,
     pages,
     presentation,

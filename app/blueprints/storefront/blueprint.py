@@ -152,6 +152,12 @@ def current_shop() -> Shop:
     return shop
 
 
+def show_shop(shop: Shop) -> None:
+    """Draw what follows in this request for a shop as it is given, such as one that is only previewed."""
+    g.shop = shop
+    use_theme(shop.settings["storefront-theme"])
+
+
 def _window() -> ShopWindow:
     window: ShopWindow = current_app.extensions[WINDOW]
     return window

@@ -29,8 +29,8 @@ from app.domain.merchandising.product_pages import ProductPage, product_page
 from app.domain.merchandising.shop import ContentLink, Shop, collection_at, page_at
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.listings.browsing import collection_listing, read_request
+from app.domain.search.listings.home import home_page
 from app.domain.search.listings.recommendations import (
-    home_page,
     related_products,
     suggestions_for_address,
     words_of_address,

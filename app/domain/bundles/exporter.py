@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import func, select
 
+from app.domain.bundles.appearance_file import appearance_document, appearance_files
 from app.domain.bundles.archive import MEDIA, BundleTarget, open_target, write_document, write_rows
 from app.domain.bundles.content_files import COLLECTIONS, PAGES, content_rows
 from app.domain.bundles.import_task import Watch, unwatched
@@ -69,9 +70,9 @@ def export_bundle(
                     counts |= {kind: len(document[kind]) for kind in document}
                 elif name in COUNTED:
                     counts[COUNTED[name]] = len(document)
-        if Part.MERCHANDISING in parts:
-            of_products = set(picture_files(site_id)) if Part.CATALOGUE in parts else set()
-            _write_files(target, images, site_id, sorted(category_files(site_id) - of_products))
+        if Part.SETTINGS in parts and (appearance := appearance_document(site_id)):
+            write_document(target, "appearance.json", appearance)
+        _write_files(target, images, site_id, sorted(_files_beside_products(site_id, parts)))
         if Part.CATALOGUE in parts:
             counts |= _write_catalogue(target, images, site_id, watch)
         if Part.PAGES in parts:
@@ -79,6 +80,13 @@ def export_bundle(
         if Part.REDIRECTS in parts:
             counts["redirects"] = write_rows(target, "redirects.jsonl", redirect_rows(site_id))
     return counts
+
+
+def _files_beside_products(site_id: int, parts: frozenset[Part]) -> set[str]:
+    """Return the pictures of categories and of the appearance, but for those that are written with the products."""
+    files = set(category_files(site_id)) if Part.MERCHANDISING in parts else set()
+    files |= set(appearance_files(site_id)) if Part.SETTINGS in parts else set()
+    return files - set(picture_files(site_id)) if files and Part.CATALOGUE in parts else files
 
 
 def _write_catalogue(target: BundleTarget, images: ImageStore, site_id: int, watch: Watch) -> dict[str, int]:

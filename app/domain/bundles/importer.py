@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from app.domain.bundles.appearance_file import import_appearance
 from app.domain.bundles.archive import MEDIA, Bundle, open_bundle
 from app.domain.bundles.content_files import COLLECTIONS, PAGES, import_content
 from app.domain.bundles.import_task import ImportTask, Transaction, Watch, unwatched
@@ -29,6 +30,7 @@ from app.domain.sites import activity
 # The shape of each document: an object with only the list of this name in it, a plain list, or an object.
 DOCUMENTS: Mapping[str, str | type] = {
     "site.json": dict,
+    "appearance.json": dict,
     "users.json": list,
     "taxonomy.json": "taxonomies",
     "merchandising.json": "trees",
@@ -132,6 +134,7 @@ def _report_skipped_files(task: ImportTask) -> None:
 def _import_parts(task: ImportTask, chosen: Collection[str]) -> None:
     task.step("Settings, users and locations")
     import_site(task, task.report.host)
+    import_appearance(task)
     import_users(task)
     import_pos(task)
     task.step("Taxonomies and categories")

@@ -32,13 +32,14 @@ LABELS: Mapping[Part, tuple[str, str]] = {
     Part.SEARCH: ("Search", "Synonyms, rules, golden searches and judgement lists"),
     Part.PAGES: ("Pages", "Pages of the shop"),
     Part.REDIRECTS: ("Redirects", "Old addresses and where they lead"),
-    Part.SETTINGS: ("Settings", "Search, listing, SEO and theme settings"),
+    Part.SETTINGS: ("Settings", "Search, listing, SEO and theme settings, and the shop’s appearance"),
     Part.TILL: ("Mobile POS", "Locations, agents and settings of Mobile POS"),
     Part.USERS: ("Users", "Users and their roles, without passwords"),
     Part.SITE: ("Site", "Name, hosts, currency, time zone, staging and capabilities"),
 }
 FILES: Mapping[str, frozenset[Part]] = {
     "site.json": frozenset((Part.SITE, Part.SETTINGS, Part.TILL)),
+    "appearance.json": frozenset((Part.SETTINGS,)),
     "users.json": frozenset((Part.USERS,)),
     "taxonomy.json": frozenset((Part.TAXONOMY,)),
     "merchandising.json": frozenset((Part.MERCHANDISING,)),

@@ -35,6 +35,10 @@ class HoldsMarkup:
     picture_column: ClassVar[str | None] = None
 
 
+class NamesPictures:
+    """Mixin of tables whose column `files` is a list of files of pictures, which count as used."""
+
+
 def _attribute(tag: str, name: str, value: str) -> str | None:
     """Return the value of an attribute, None to drop it: pictures of other hosts are dropped, which would learn who
     reads the page."""

@@ -17,7 +17,7 @@ import structlog
 from sqlalchemy import inspect, or_, select
 
 from app.domain.catalogue.image_store import ImageStore
-from app.domain.catalogue.markup import MEDIA_PREFIX, HoldsMarkup
+from app.domain.catalogue.markup import MEDIA_PREFIX, HoldsMarkup, NamesPictures
 from app.domain.catalogue.models import PictureUpload, Product, ProductImage
 from app.domain.catalogue.picture_storage import PicturesUnavailable
 from app.domain.catalogue.pictures import FORMS, StoredImage
@@ -105,7 +105,7 @@ def discard_unused(clock: Clock, store: ImageStore, site_id: int, is_confirmed: 
     """Remove the files of a site that are older than a day and that nothing names, the oldest first, and no more at
     once than is allowed without a person's confirmation."""
     named = set(db.session.scalars(select(ProductImage.file).where(ProductImage.site_id == site_id)))
-    named |= _files_in_texts(site_id)
+    named |= _files_in_texts(site_id) | _files_in_lists(site_id)
     oldest_kept = clock.now().timestamp() - UNUSED_SECONDS
     store.clear(site_id, oldest_kept)
     files = store.files(site_id)
@@ -131,6 +131,15 @@ def _files_in_texts(site_id: int) -> set[str]:
         if model.picture_column:
             file = inspect(model).columns[model.picture_column]
             named.update(db.session.scalars(select(file).where(table.site_id == site_id, file.is_not(None))))
+    return named
+
+
+def _files_in_lists(site_id: int) -> set[str]:
+    named: set[str] = set()
+    for model in NamesPictures.__subclasses__():
+        columns = inspect(model).columns
+        for files in db.session.scalars(select(columns["files"]).where(columns["site_id"] == site_id)):
+            named.update(files)
     return named
 
 

@@ -12,6 +12,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
+from app.domain.appearance.appearances import appearance_of
+from app.domain.appearance.declaration import UNCHANGED, Appearance
 from app.domain.catalogue.content import COLLECTION, PAGE, ContentKind
 from app.domain.catalogue.models import Collection, CollectionEntry, Page
 from app.domain.merchandising.facets import shared_definition
@@ -55,6 +57,7 @@ class Shop:
     pages: tuple[ContentLink, ...]
     collections: tuple[ContentLink, ...]
     index_version: int = 0
+    appearance: Appearance = UNCHANGED
     orders: dict[int, tuple[int, ...]] = field(default_factory=dict)
     drawn: dict[str, str] = field(default_factory=dict)
 
@@ -153,6 +156,7 @@ def read_shop(site_id: int) -> Shop:
         pages=content_links(PAGE, site_id, MOST_LINKS),
         collections=content_links(COLLECTION, site_id, MOST_LINKS),
         index_version=site.index_version,
+        appearance=appearance_of(site_id),
     )
 
 

@@ -46,6 +46,7 @@ COLUMNS: Mapping[str, Columns] = {
     "api_sessions": Columns(
         personal="device_id device_name", secret="refresh_hash", none="id audience ended_because passkey_id"
     ),
+    "appearances": Columns(actor="updated_by", text="value previous", none="files"),
     "audit_entries": Columns(actor="actor", text="summary before after", none="action subject_type subject_id origin"),
     "bundle_runs": _leased(text="name report", none="id action parts columns follows file step machine"),
     "clock_readings": Columns(),

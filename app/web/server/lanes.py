@@ -50,6 +50,7 @@ BULK = Lane(
         r"POST /admin/catalogue/product/[0-9]+/images\Z",
         r"POST /admin/merchandising/category/[0-9]+/picture\Z",
         r"POST /admin/catalogue/products/classify\Z",
+        r"POST /admin/settings/appearance(?:/arrange|/preview)?\Z",
         "POST /admin/settings/import-export/upload/",
         "POST /admin/catalogue/products/import/upload/",
         r"GET /admin/catalogue/products[.]csv\Z",

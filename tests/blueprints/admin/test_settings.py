@@ -98,3 +98,11 @@ def test_a_preview_leads_to_the_shop_with_a_token(app: Flask, browser: PageClien
     answer = browser.client.get(f"{PATH}/themes/gallery/preview")
     assert answer.status_code == 302 and "/theme-preview?token=" in answer.location
     assert browser.client.get(f"{PATH}/themes/none/preview").status_code == 404
+
+
+def test_the_home_page_in_a_theme_stands_beside_its_name(browser: PageClient) -> None:
+    frames = [frame["data-page"] for frame in browser.get(PATH).all("iframe")]
+    assert f"{PATH}/themes/gallery/home" in frames
+    page = browser.client.get(f"{PATH}/themes/gallery/home")
+    assert "/static/themes/gallery/shop-" in page.text and "<script src" not in page.text
+    assert browser.client.get(f"{PATH}/themes/none/home").status_code == 404

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from app.domain.appearance.appearances import read_sent, save_appearance
 from app.domain.catalogue import product_images, products
 from app.domain.catalogue.image_store import MOST_AT_ONCE, ImageStore, decoding_slot
 from app.domain.catalogue.pictures import FORMS, LONGEST_SIDE, StoredImage, form_of, jpeg_form, small_form, srcset
@@ -176,6 +177,19 @@ def test_a_picture_that_a_text_shows_stays(clock: StoppedClock, site_id: int, st
     clock.move(days=1000)
     assert product_images.discard_unused(clock, store, site_id).removed == 1
     assert {file for file, _ in store.files(site_id)} == set(shown)
+
+
+def test_pictures_of_an_appearance_and_of_the_one_before_it_stay(
+    clock: StoppedClock, site_id: int, store: ImageStore
+) -> None:
+    author = Author(site_id, "Mia", clock)
+    logo = store.keep(site_id, drawn("red"))
+    shown = {"file": logo.file, "width": logo.width, "height": logo.height}
+    clock.move(days=1000)
+    for changes, removed in (({"logo": shown}, 0), ({"font": "lora"}, 0), ({"font": "outfit"}, 1)):
+        with transaction():
+            save_appearance(author, None, read_sent(changes))
+        assert product_images.discard_unused(clock, store, site_id).removed == removed, changes
 
 
 def test_a_picture_that_is_kept_anew_meanwhile_stays(store: ImageStore) -> None:

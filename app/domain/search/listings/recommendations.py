@@ -1,10 +1,10 @@
-"""Products that a page recommends: the rows of the home page, popular products for a search that found nothing, those
+"""Products that a page recommends: popular products for a search that found nothing, those
 beside a product, and what comes closest to an address that has no page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from app.domain.merchandising.product_pages import ProductPage
@@ -18,7 +18,6 @@ from app.domain.search.engine import (
     RangeFilter,
     SearchEngine,
     SearchRequest,
-    SearchUnavailable,
     Sort,
     ValueFilter,
 )
@@ -26,8 +25,6 @@ from app.domain.search.serving.plan import Served
 from app.domain.search.serving.query import first_ten
 from app.domain.search.text import LINKING_WORDS, MAX_CHARACTERS, tokens, words
 
-ON_A_SHELF = 8
-ROWS = (("Featured", Sort.FEATURED, "featured"), ("New in", Sort.NEWEST, None), ("On sale", Sort.FEATURED, "onSale"))
 POPULAR = 8
 FEWEST_SELLING = 4  # With fewer products that sell well, others are added.
 IN_STOCK = ValueFilter("inStock", ("true",))
@@ -39,52 +36,6 @@ PAGE_ENDINGS = (".html", ".htm")
 # The first segments of addresses at which no page ever was: files, and what belongs to one shopper.
 NO_PAGES = frozenset(("basket", "checkout", "media", "order", "picture", "r", "static", "theme-preview"))
 FOLDERS = frozenset(("c", "p", "pages", "collections", "search"))
-
-
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """A row of products with a heading. `total` counts all products from which the row was chosen."""
-
-    name: str
-    hits: tuple[Hit, ...]
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
-class HomePage:
-    """`products` counts all that are for sale, None while search does not answer."""
-
-    shelves: tuple[Shelf, ...] = ()
-    products: int | None = None
-
-
-def home_page(engine: SearchEngine, shop: Shop) -> HomePage:
-    """Return the rows of products of the home page, no product twice and no row empty; none while search does not
-    answer."""
-    shelves = []
-    for name, sort, flag in ROWS:
-        scope = (ValueFilter(flag, ("true",)),) if flag else ()
-        request = SearchRequest(scope=scope, sort=sort, per_page=ON_A_SHELF * len(ROWS))
-        try:
-            result = engine.search(shop.site_id, IndexName.PRODUCTS, request)
-        except SearchUnavailable:
-            return HomePage()
-        shelves.append(Shelf(name, result.hits, result.total))
-    return HomePage(
-        tuple(shelf for shelf in _show_each_once(shelves) if shelf.hits), max(shelf.total for shelf in shelves)
-    )
-
-
-def _show_each_once(shelves: Sequence[Shelf]) -> list[Shelf]:
-    """Return the rows, at most ON_A_SHELF products in each. A product of several rows stays in the one with the lowest
-    total."""
-    seen: set[str] = set()
-    filled: dict[str, Shelf] = {}
-    for shelf in sorted(shelves, key=lambda shelf: shelf.total):
-        hits = [hit for hit in shelf.hits if hit.id not in seen][:ON_A_SHELF]
-        seen.update(hit.id for hit in hits)
-        filled[shelf.name] = replace(shelf, hits=tuple(hits))
-    return [filled[shelf.name] for shelf in shelves]
 
 
 @dataclass(frozen=True, slots=True)
