@@ -1,7 +1,7 @@
 """The appearance of each shop
 
 Revision: c3a85f1e7d24
-Follows: b41d7e90c2f5
+Follows: c8e2f6013b7d
 Date: 2026-11-28 20:50:00.000000+00:00
 """
 
@@ -12,7 +12,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "c3a85f1e7d24"
-down_revision = "b41d7e90c2f5"
+down_revision = "c8e2f6013b7d"
 branch_labels = None
 depends_on = None
 

@@ -1,7 +1,7 @@
 """Categories may have a picture of their own
 
 Revision: d13c0a5e7b42
-Follows: b41d7e90c2f5
+Follows: c3a85f1e7d24
 Date: 2026-11-28 21:20:00.000000+00:00
 """
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "d13c0a5e7b42"
-down_revision = "b41d7e90c2f5"
+down_revision = "c3a85f1e7d24"
 branch_labels = None
 depends_on = None
 

@@ -1,7 +1,7 @@
 """Mails about orders that were collected, cancelled or refunded
 
 Revision: 8d3f61c2a974
-Follows: b41d7e90c2f5
+Follows: d13c0a5e7b42
 Date: 2026-11-28 21:00:00.000000+00:00
 """
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "8d3f61c2a974"
-down_revision = "b41d7e90c2f5"
+down_revision = "d13c0a5e7b42"
 branch_labels = None
 depends_on = None
 

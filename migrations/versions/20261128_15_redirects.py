@@ -1,7 +1,7 @@
 """Redirects from addresses that have no page any more
 
 Revision: e3a90c61d715
-Follows: b41d7e90c2f5
+Follows: 8d3f61c2a974
 Date: 2026-11-28 20:55:00.000000+00:00
 """
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "e3a90c61d715"
-down_revision = "b41d7e90c2f5"
+down_revision = "8d3f61c2a974"
 branch_labels = None
 depends_on = None
 

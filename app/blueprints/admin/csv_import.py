@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from flask import flash, make_response, redirect, render_template, request
 from werkzeug.wrappers import Response
@@ -22,8 +22,9 @@ NO_ERRORS = FieldErrors()
 class CsvImport:
     """An import of `title` into the list `into` at `list_url`. `noun` names one line, of which at most `most` are
     imported at once; `columns` says how lines are written, `pasted` how people paste them, `stays` what a file does not
-    change, `effect` what follows an import. `preview` takes the text of a file, `apply` that and the digest of the
-    report that was shown; both raise Invalid, and `apply` Conflict where the list has changed since."""
+    change, `effect` what follows an import, `section` whose pages these are. `preview` takes the text of a file,
+    `apply` that and the digest of the report that was shown; both raise Invalid, and `apply` Conflict where the list
+    has changed since."""
 
     title: str
     noun: str
@@ -38,6 +39,7 @@ class CsvImport:
     preview: Callable[[str], ImportReport[Any]]
     apply: Callable[[str, str], ImportReport[Any]]
     effect: str = ""
+    section: Literal["search", "seo"] = "search"
 
 
 def show(sheet: CsvImport) -> Response:

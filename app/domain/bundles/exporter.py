@@ -62,16 +62,7 @@ def export_bundle(
     counts: dict[str, int] = {}
     with open_target(path) as target:
         watch("Settings, search and categories", 0, None)
-        for name, make in DOCUMENTS.items():
-            if is_chosen(name, parts):
-                document = make(site_id, parts)
-                write_document(target, name, document)
-                if name == "pos.json":
-                    counts |= {kind: len(document[kind]) for kind in document}
-                elif name in COUNTED:
-                    counts[COUNTED[name]] = len(document)
-        if Part.SETTINGS in parts and (appearance := appearance_document(site_id)):
-            write_document(target, "appearance.json", appearance)
+        counts |= _write_documents(target, site_id, parts)
         _write_files(target, images, site_id, sorted(_files_beside_products(site_id, parts)))
         if Part.CATALOGUE in parts:
             counts |= _write_catalogue(target, images, site_id, watch)
@@ -79,6 +70,22 @@ def export_bundle(
             counts["pages"] = write_rows(target, "pages.jsonl", content_rows(PAGES, site_id))
         if Part.REDIRECTS in parts:
             counts["redirects"] = write_rows(target, "redirects.jsonl", redirect_rows(site_id))
+    return counts
+
+
+def _write_documents(target: BundleTarget, site_id: int, parts: frozenset[Part]) -> dict[str, int]:
+    """Write what is one document each, and return the number of records of those that are lists."""
+    counts: dict[str, int] = {}
+    for name, make in DOCUMENTS.items():
+        if is_chosen(name, parts):
+            document = make(site_id, parts)
+            write_document(target, name, document)
+            if name == "pos.json":
+                counts |= {kind: len(document[kind]) for kind in document}
+            elif name in COUNTED:
+                counts[COUNTED[name]] = len(document)
+    if Part.SETTINGS in parts and (appearance := appearance_document(site_id)):
+        write_document(target, "appearance.json", appearance)
     return counts
 
 

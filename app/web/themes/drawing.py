@@ -29,7 +29,13 @@ THEMES = "themes"
 ENVIRONMENTS = "theme-environments"
 Draw = Callable[[Context], Iterator[str]]
 STATIC = Path(__file__).parents[2] / "static"
-STYLES = ("storefront/storefront.css", "storefront/product.css", "storefront/browse.css", "storefront/orders.css", "storefront/home.css")
+STYLES = (
+    "storefront/storefront.css",
+    "storefront/product.css",
+    "storefront/browse.css",
+    "storefront/orders.css",
+    "storefront/home.css",
+)
 # Libraries stay as they are; the shop's own scripts get a scope each, so that their names do not collide.
 LIBRARIES = ("vendor/htmx-4.0.1.min.js",)
 ISLANDS = (

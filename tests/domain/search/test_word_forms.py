@@ -24,7 +24,8 @@ def test_the_forms_of_a_word_share_a_root(forms: tuple[str, ...]) -> None:
         ("university", "universe"), ("business", "busy"), ("silicone", "silicon"), ("suite", "suit"),
         ("stocking", "stock"), ("wireless", "wire"), ("internal", "international"), ("policy", "police"),
         ("evening", "even"), ("product", "productivity"), ("bearing", "bear"), ("marvell", "marvel"),
-        ("gaming", "game"), ("past", "paste"), ("converse", "conversation"), ("organ", "organic"), ("computing", "computer"),
+        ("gaming", "game"), ("past", "paste"), ("converse", "conversation"), ("organ", "organic"),
+        ("computing", "computer"),
     ],
 )  # fmt: skip
 def test_words_that_only_look_like_forms_of_one_another_are_two(word: str, other: str) -> None:

@@ -9,20 +9,17 @@ from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
-from app.blueprints.admin import spreadsheet
+from app.blueprints.admin import csv_import, spreadsheet
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, sent_revision
-from app.blueprints.admin.search.tables import sent_table
 from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import page_number
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.seo.landing.pages import LandingPagesOf
 from app.domain.seo.models import Redirect
 from app.domain.seo.redirects import redirect_table, stored_redirects
-from app.domain.seo.redirects.redirect_table import MOST_LINES, Wanted
 from app.domain.seo.redirects.rules import SOURCE_LABELS, Source
 from app.domain.seo.redirects.stored_redirects import RedirectDraft, RedirectFilter
-from app.domain.shared.csv_tables import ImportReport
 from app.domain.shared.problems import Conflict, Invalid
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
@@ -103,33 +100,38 @@ def seo_redirects_export() -> Response:
 @bp.get("/seo/redirects/import")
 @requires(Permission.MANAGE_MERCHANDISING)
 def seo_redirects_import() -> AnyResponse:
-    return _import_page()
+    return csv_import.show(_import_into())
 
 
 @bp.post("/seo/redirects/import")
 @requires(Permission.MANAGE_MERCHANDISING)
 def seo_redirects_import_look() -> AnyResponse:
-    """Preview an import; nothing is written yet."""
-    try:
-        text = sent_table()
-        return _import_page(text, redirect_table.preview(*_shop(), text))
-    except Invalid as invalid:
-        return _import_page(request.form.get("table", ""), errors=FieldErrors(invalid))
+    return csv_import.preview(_import_into())
 
 
 @bp.post("/seo/redirects/import/apply")
 @requires(Permission.MANAGE_MERCHANDISING)
 def seo_redirects_import_apply() -> AnyResponse:
-    text, digest = request.form.get("table", ""), request.form.get("digest", "")
-    try:
-        with transaction():
-            done = redirect_table.apply(current_author(), *_shop(), text, digest)
-    except Invalid as invalid:
-        return _import_page(text, errors=FieldErrors(invalid))
-    except Conflict as conflict:
-        return _import_page(text, redirect_table.preview(*_shop(), text), FieldErrors(conflict))
-    flash(f"Imported: {done.count('added'):,} added, {done.count('changed'):,} changed.", "good")
-    return redirect(url_for("admin.seo_redirects"))
+    return csv_import.apply(_import_into())
+
+
+def _import_into() -> csv_import.CsvImport:
+    shop = _shop()
+    return csv_import.CsvImport(
+        title="redirects",
+        noun="redirect",
+        into="Redirects",
+        list_url=url_for("admin.seo_redirects"),
+        import_url=url_for("admin.seo_redirects_import"),
+        apply_url=url_for("admin.seo_redirects_import_apply"),
+        most=redirect_table.MOST_LINES,
+        columns="A CSV file with the columns from and to, as the export makes it.",
+        pasted="The first line names the columns: from,to. Then a redirect a line: /shop/tents.html,/c/tents",
+        stays="Redirects that the file does not name stay.",
+        preview=partial(redirect_table.preview, *shop),
+        apply=partial(redirect_table.apply, current_author(), *shop),
+        section="seo",
+    )
 
 
 def _shop() -> tuple[Shop, LandingPagesOf]:
@@ -144,11 +146,3 @@ def _posted_draft() -> RedirectDraft:
 def _form(draft: RedirectDraft, row: Redirect | None = None, errors: FieldErrors = NO_ERRORS) -> AnyResponse:
     context = {"draft": draft, "row": row, "errors": errors, "sources": SOURCE_LABELS}
     return make_response(render_template("admin/seo/redirects/edit.html", **context), errors.status if errors else 200)
-
-
-def _import_page(
-    text: str = "", report: ImportReport[Wanted] | None = None, errors: FieldErrors = NO_ERRORS
-) -> AnyResponse:
-    context = {"text": text, "report": report, "errors": errors, "most": MOST_LINES}
-    page = render_template("admin/seo/redirects/import.html", **context)
-    return make_response(page, errors.status if errors else 200)
