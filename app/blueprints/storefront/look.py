@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import NamedTuple
 
 from flask import Response, request
@@ -47,7 +48,11 @@ def look(name: str) -> Response:
 @bp.app_template_global("look_url")
 def look_url(appearance: Appearance) -> str:
     """Return the address of the style sheet of an appearance; empty where all is as the theme has it."""
-    chosen = Look.of(appearance)
+    return _address_of(Look.of(appearance))
+
+
+@lru_cache(maxsize=64)
+def _address_of(chosen: Look) -> str:
     return "" if chosen.is_plain else f"/static/look/{chosen.name}.css?v={_digest(_style_of(chosen))}"
 
 
@@ -66,6 +71,7 @@ def shop_picture(shop: Shop, picture: StoredImage) -> ShownPicture:
     return ShownPicture(url, sizes, picture.width, picture.height, form_of(url, "small"), jpeg_form(url))
 
 
+@lru_cache(maxsize=64)
 def _style_of(chosen: Look) -> str:
     return look_style(chosen, _vendored)
 

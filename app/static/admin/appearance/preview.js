@@ -42,6 +42,9 @@ document.addEventListener("input", (event) => {
     field.value = event.target.value;
     field.dispatchEvent(new Event("input", { bubbles: true }));
   } else if (event.target.form?.id === "looks" && event.target.type !== "file") {
+    const picker = document.querySelector(`[data-colour-of="${CSS.escape(event.target.id)}"]`);
+    const typed = event.target.value.trim().toLowerCase();
+    if (picker && /^#[0-9a-f]{6}(?![^])/.test(typed)) picker.value = typed;
     later();
   }
 });
