@@ -143,7 +143,7 @@ def drawing_at(drawing: str, name: str) -> str:
     if drawing == SIGN and name in SIGNS:
         return draw_sign(name)
     found = _PARTS.fullmatch(name)
-    if drawing not in _KIND_OF_DRAWING or found is None:
+    if drawing not in _KIND_OF_DRAWING or found is None or int(found["seed"]) >= SEEDS:
         raise NotFound("There is no such picture.")
     return draw(drawing, f"#{found['colour']}", int(found["seed"]), found["view"] or "")
 

@@ -45,6 +45,7 @@ def test_an_order_is_listed_and_shown_with_all_that_matters(ada: PageClient, ord
     ada.get(f"/admin/orders/{order_id}")
     text = page_text(ada, f"/admin/orders/{order_id}")
     assert "Kettle" in text and "£25.00" in text and "At noon." in text and "mailto:sam%40home.test" in text
+    assert '<img class="thumb" src="/picture/' in text, "a line shows what shoppers saw"
 
 
 def test_an_order_is_handed_over(app: Flask, ada: PageClient, order_id: str) -> None:

@@ -56,6 +56,18 @@ def test_the_list_narrows_by_words_and_says_when_nothing_matches(app: Flask, mia
     assert "No product matches" in mia.fragment("/admin/catalogue/products?q=%25").text
 
 
+def test_the_list_shows_the_photograph_of_a_product_or_else_its_drawing_or_sign(app: Flask, mia: Merchandiser) -> None:
+    product_id = stored(app)
+    sign = mia.fragment("/admin/catalogue/products?q=tent").text
+    with app.app_context(), transaction():
+        image = ProductImage(site_id=db.session.get_one(Product, product_id).site_id, product_id=product_id, position=0)
+        image.file, image.alt, image.width, image.height = "a.webp", "", 800, 600
+        db.session.add(image)
+    photograph = mia.fragment("/admin/catalogue/products?q=tent").text
+    assert '<img class="thumb" src="/picture/sign/parcel.svg?' in sign
+    assert "/a-small.webp" in photograph and "/picture/" not in photograph
+
+
 def test_the_chosen_order_of_the_list_is_sent_with_its_filters(app: Flask, mia: Merchandiser) -> None:
     """The links that choose it bring the list alone, so that its field comes with the list."""
     stored(app)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.domain.catalogue.models import Product, ProductImage
+from app.domain.catalogue.models import Product, ProductImage, Variant
+from app.domain.catalogue.product_drawings import DYES
 from app.domain.merchandising.product_pages import Fact, product_page, value_text
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.shared.problems import NotFound
@@ -53,8 +54,20 @@ def test_no_is_shown_and_nothing_is_not(shop: Shop):
 def test_the_colour_of_a_drawing_does_not_depend_on_the_order_of_attributes(shop: Shop, order: int):
     attributes = {"colour": True, "print-colours": ["Cyan", "Red"], "trim-colour": "Green"}
     change("tent-5", taxonomy_attributes=dict([*attributes.items()][::order]), images=[])
-    (picture,) = product_page(shop, "tent-5").pictures
-    assert "/00ffff-" in picture.url
+    pictures = product_page(shop, "tent-5").pictures
+    assert all(DYES["#00ffff"][1:] in picture.url for picture in pictures)
+
+
+def test_a_drawing_has_the_colour_of_the_chosen_variant(shop: Shop):
+    with transaction():
+        tent = db.session.query(Product).filter_by(seo_name="tent-5").one()
+        tent.images = []
+        tent.variants = [
+            Variant(site_id=shop.site_id, position=place, sku=f"T-{name}", options={"Colour": name})
+            for place, name in enumerate(("Moss", "Clay"))
+        ]
+    shown = {sku: product_page(shop, "tent-5", sku).pictures[0].url for sku in ("T-Moss", "T-Clay")}
+    assert "/6b7a3d-" in shown["T-Moss"] and "/b66a50-" in shown["T-Clay"]
 
 
 def test_values_of_attributes_that_no_longer_apply_are_not_shown(shop: Shop):
