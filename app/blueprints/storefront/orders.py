@@ -17,10 +17,10 @@ from app.domain.orders import basket_contents, look_up, mails
 from app.domain.orders.calendar_file import CollectionEntry, calendar_file
 from app.domain.orders.mail_contents import collection_lines
 from app.domain.orders.models import OPEN, SUBMITTED, Order
+from app.domain.orders.shop_contact import shop_contact
 from app.domain.pos.order_payments import summary_of_order
 from app.domain.shared.problems import Invalid, NotFound, TooManyRequests
 from app.domain.sites import throttle
-from app.domain.sites.shop_contact import shop_contact
 from app.web.order_links import order_of_link, order_path
 from app.web.permissions import public
 

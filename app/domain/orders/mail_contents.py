@@ -9,9 +9,9 @@ from enum import StrEnum
 from html import escape
 
 from app.domain.orders.models import SUBMITTED, Order, OrderLine
+from app.domain.orders.shop_contact import ShopContact
 from app.domain.shared.money import format_money
 from app.domain.shared.text import one_line
-from app.domain.sites.shop_contact import ShopContact
 from app.domain.work.mail_layout import (
     LINE,
     SOFT,
@@ -100,7 +100,7 @@ def order_mail(kind: OrderMailKind, order: Order, letter: Letter, to: str, key: 
 def collection_lines(shop: ShopContact) -> list[str]:
     """Return where and when orders are collected, a line each; none where the shop does not say."""
     place = [shop.name, *shop.address] if shop.address else []
-    return [*place, *(f"{days}: {times}" for days, times in shop.hours)]
+    return [*place, *(f"{days}: {times}" if times else days for days, times in shop.hours)]
 
 
 def line_label(line: OrderLine) -> str:

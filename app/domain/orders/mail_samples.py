@@ -12,10 +12,10 @@ from app.domain.catalogue.models import Product, ProductImage
 from app.domain.orders.mail_contents import Letter, OrderMailKind, RefundFacts, order_mail
 from app.domain.orders.mails import picture_addresses
 from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine
+from app.domain.orders.shop_contact import shop_contact
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.sites import activity
-from app.domain.sites.shop_contact import shop_contact
 from app.domain.sites.sites import currency_of
 from app.domain.work.mailing import Mail
 from app.extensions import db

@@ -14,6 +14,7 @@ from app.domain.catalogue.models import Product
 from app.domain.catalogue.pictures import jpeg_form
 from app.domain.orders.mail_contents import Letter, OrderMailKind, RefundFacts, order_mail
 from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine, OrderMail
+from app.domain.orders.shop_contact import shop_contact
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.money import format_money
@@ -22,7 +23,6 @@ from app.domain.shared.records import find_record
 from app.domain.sites import activity
 from app.domain.sites.setting_keys import ORDER_MAILS, SettingsPage
 from app.domain.sites.settings import change_settings, settings_of
-from app.domain.sites.shop_contact import shop_contact
 from app.domain.work import leases, mailing
 from app.domain.work.context import WorkContext
 from app.domain.work.mailing import Mail, Mailer, NotTrueAnyMore

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -13,9 +14,9 @@ from app.domain.orders.checkout import place
 from app.domain.orders.mail_contents import Letter, OrderMailKind, RefundFacts, order_mail
 from app.domain.orders.models import Order, OrderLine, OrderMail
 from app.domain.orders.queries import history
+from app.domain.orders.shop_contact import ShopContact
 from app.domain.shared.author import Author
 from app.domain.sites.models import Domain
-from app.domain.sites.shop_contact import ShopContact
 from app.domain.work import leases
 from app.domain.work.context import WorkContext
 from app.domain.work.mailing import Mail, MailNotSent
@@ -184,12 +185,11 @@ def test_a_mail_of_a_refund_says_how_much_went_back_and_how() -> None:
 
 
 def test_text_and_html_lead_to_the_order_and_say_where_and_when_to_collect_it() -> None:
-    shop = ShopContact(
-        "Fern & Co", "https://fern.test/", ("1 High Street", "London"), (("Monday", "9 to 5"),), logo="/logo.png"
-    )
+    hours = (("Monday", "9 to 5"), ("Closed at Easter", ""))
+    shop = replace(SHOP, address=("1 High Street", "London"), hours=hours, logo="/logo.png")
     mail = letter(OrderMailKind.RECEIVED, shop, status="SUBMITTED")
     assert "See your order: https://fern.test/order/link" in mail.text
-    assert "Where and when to collect:\nFern & Co\n1 High Street\nLondon\nMonday: 9 to 5" in mail.text
+    assert "Where and when to collect:\nFern & Co\n1 High Street\nLondon\nMonday: 9 to 5\nClosed at Easter" in mail.text
     assert 'href="https://fern.test/order/link"' in mail.html and "1 High Street<br>London" in mail.html
     assert 'src="https://fern.test/logo.png"' in mail.html and 'src="https://fern.test/mug.jpg"' in mail.html
     assert "to collect" not in letter(OrderMailKind.CANCELLED, shop, status="CANCELLED").text

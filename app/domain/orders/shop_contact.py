@@ -13,8 +13,8 @@ ACCENT = "#1f4f8a"
 @dataclass(frozen=True, slots=True)
 class ShopContact:
     """A shop as shoppers know it. `home` is the address of its home page, `address` the lines of the one where orders
-    are collected, `hours` the opening hours as days and times, `logo` a path of the site, and `accent` a colour of CSS
-    on which white is readable. What the shop does not say is empty."""
+    are collected, `hours` the opening hours as days and times, of which the latter may be empty, `logo` a path of the
+    site, and `accent` a colour of CSS on which white is readable. What the shop does not say is empty."""
 
     name: str
     home: str
