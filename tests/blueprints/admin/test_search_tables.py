@@ -45,7 +45,7 @@ def test_search_terms_go_out_and_in(mia: Merchandiser) -> None:
 
 def test_rules_go_out_and_in(app: Flask, mia: Merchandiser) -> None:
     take(mia, "ranking", "term,pins,bannerText\nkettle,1:KETTLE-1,=Hot")
-    effects, conditions = '"kettle","1:KETTLE-1","","","","\'=Hot","","yes","","",""', '"exact","","","100","",""'
+    effects, conditions = '"kettle","1:KETTLE-1","","","","\'=Hot","","yes","","",""', '"exact","","","","100","",""'
     assert exported(mia, "ranking")[1] == f"{effects},{conditions}"
     take(mia, "ranking", "\n".join(exported(mia, "ranking")).replace("Hot", "Cold"))
     with app.app_context():
