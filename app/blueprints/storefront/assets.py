@@ -15,6 +15,9 @@ from app.web.themes import drawing
 from app.web.themes.drawing import Bundle, current_theme, themes
 from app.web.themes.folders import Theme
 
+# A drawing has a style of its own for dark surroundings, also where it is opened by itself.
+DRAWINGS_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
 
 @bp.app_template_global("style_url")
 def style_url() -> str:
@@ -75,6 +78,7 @@ def _bundle_answer(bundle: Bundle, digest: str, mimetype: str) -> Response:
 def picture(shape: str, name: str) -> Response:
     response = Response(drawing_at(shape, name), mimetype="image/svg+xml")
     response.headers["Cache-Control"] = IMMUTABLE
+    response.headers["Content-Security-Policy"] = DRAWINGS_POLICY
     response.add_etag()
     response = compressed(response, once)
     response.make_conditional(request)

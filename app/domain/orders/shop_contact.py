@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.domain.appearance.appearances import appearance_of
+from app.domain.appearance.colours import accent_shades
+from app.domain.catalogue.markup import MEDIA_PREFIX
+from app.domain.catalogue.pictures import jpeg_form
 from app.domain.sites.models import Site
 from app.extensions import db
 
@@ -27,6 +31,16 @@ class ShopContact:
 
 
 def shop_contact(site_id: int) -> ShopContact:
-    """Return the contact of a site."""
-    site = db.session.get_one(Site, site_id)
-    return ShopContact(site.name, f"https://{site.primary_host}/")
+    """Return the contact of a site, as its appearance has it."""
+    site, appearance = db.session.get_one(Site, site_id), appearance_of(site_id)
+    return ShopContact(
+        site.name,
+        f"https://{site.primary_host}/",
+        address=tuple(appearance.address_lines),
+        hours=tuple(appearance.hours),
+        email=appearance.email,
+        phone=appearance.phone,
+        # Programs that show mails read no WebP.
+        logo=f"{MEDIA_PREFIX}{site_id}/{jpeg_form(appearance.logo.file)}" if appearance.logo else "",
+        accent=accent_shades(appearance.accent)["accent"].light if appearance.accent else ACCENT,
+    )

@@ -169,6 +169,7 @@ def test_drawn_pictures_are_kept_for_a_year(get: Get):
     assert picture.mimetype == "image/svg+xml"
     assert picture.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     assert "#" in picture.text and "<script" not in picture.text
+    assert picture.headers["Content-Security-Policy"].startswith("default-src 'none'; style-src 'unsafe-inline'")
     assert get("/picture/tent/4f7942-1.svg?v=1", **{"If-None-Match": picture.headers["ETag"]}).status_code == 304
 
 
