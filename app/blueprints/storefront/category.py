@@ -86,7 +86,7 @@ def landing_address(shop: Shop, path: str) -> str | None:
 
 def redirect_for_good(path: str) -> AnyResponse:
     """Return a redirect for good (spec) that may not be cached: browsers would keep it for ever, but a landing page
-    goes when fewer products carry its value, and an address that leads elsewhere may be that of a page again."""
+    goes when fewer products carry its value, and an old address may be that of a page again."""
     answer = redirect(path, 301)
     answer.headers["Cache-Control"] = "no-store"
     return answer

@@ -178,5 +178,5 @@ def test_only_reading_is_redirected(app: Flask, site_id: int, get: Get, rename: 
 
 def test_an_address_without_a_redirect_answers_404_as_ever(get: Get, rename: Rename):
     rename("tent-4", "moor-tent")
-    for path in ("/p/tent", "/p/tent-4/more", "/c/none", "/nowhere", "/v1/none", "/admin/none"):
+    for path in ("/p/tent", "/p/tent-4/more", "/c/none", "/nowhere", "/v1/none", "/admin/none", "/a%2500"):
         assert get(path).status_code == 404, path

@@ -111,9 +111,9 @@ def plan_import(site_id: int, live_of: LiveOf, sent: Sequence[SentRedirect]) -> 
             wanted[old], first[old] = place, line.number
     live = live_of({*wanted, *(place.path for place in wanted.values())})
     stored = redirects_around(site_id, wanted)
-    keeping = {line.number for line in sent if line.reach is None}
+    without_reach = {line.number for line in sent if line.reach is None}
     for old in wanted.keys() & stored.keys():
-        if first[old] in keeping:
+        if first[old] in without_reach:
             wanted[old] = replace(wanted[old], reach=stored[old].reach)
     found = ends({old: place for old, place in wanted.items() if old not in live}, stored, live)
     room = MOST_REDIRECTS - count_of(site_id)

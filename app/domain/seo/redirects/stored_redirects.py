@@ -65,6 +65,8 @@ def redirect_at(shop: Shop, pages_of: LandingPagesOf, path: str) -> Follower | N
     """Return where an address that has no page leads; None where no redirect is for it, in one statement. A page that
     exists wins over every redirect, and a redirect for the pages below an address leads only to pages that exist."""
     path = normal_path(path)
+    if "\0" in path:  # PostgreSQL takes no text with it.
+        return None
     found: Follower | None = None
     first: Redirect | None = None
     query = ""

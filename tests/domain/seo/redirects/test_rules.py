@@ -84,6 +84,42 @@ def test_redirects_that_are_added_together_lead_to_the_end_at_once():
     }
 
 
+def end_of(path: str, stored: dict[str, Destination], live: set[str]) -> str | None:
+    """Where visitors of an address end, as the shop sends them: in one answer, however many steps it looks up."""
+    for _ in range(5):
+        step = step_from(path, stored)
+        if step is None:
+            return None
+        path = step.to.path
+        if path in live:
+            return path
+    return None
+
+
+@given(
+    st.lists(st.one_of(st.sampled_from(("/c/a", "/c/b", "/c/b/a")), st.sampled_from(("brand", "maker"))), max_size=6)
+)
+def test_however_a_category_moves_and_its_rule_changes_its_old_addresses_lead_to_its_pages(changes):
+    stored: dict[str, Destination] = {}
+    path, segment = "/c/a", "brand"
+    visited = {(path, segment)}
+    for change in changes:
+        if change.startswith("/") and change != path:
+            stored = with_moves(stored, {path: to(change, reach=Reach.BELOW)})
+            path = change
+        elif change not in (path, segment):
+            moves = dict(segments_moved(path, [("maker", segment)], [("maker", change)], together=False))
+            stored = with_moves(stored, moves)
+            segment = change
+        visited.add((path, segment))
+    live = {path, f"{path}/{segment}/moor"}
+    for old_path, old_segment in visited:
+        if old_path != path:
+            assert end_of(old_path, stored, live) == path
+        if (old_path, old_segment) != (path, segment):
+            assert end_of(f"{old_path}/{old_segment}/moor", stored, live) == f"{path}/{segment}/moor"
+
+
 def test_pages_that_swap_addresses_leave_nothing():
     assert with_moves({}, {"/p/a": to("/p/b"), "/p/b": to("/p/a")}) == {}
 
