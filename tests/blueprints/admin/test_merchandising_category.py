@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from flask import Flask
+from PIL import Image
 from sqlalchemy import select
 
 from app.domain.merchandising import trees
@@ -16,7 +19,7 @@ from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.blueprints.admin.test_products import stored
-from tests.factories import make_category, make_product, make_taxonomy
+from tests.factories import make_category, make_product, make_site, make_taxonomy
 from tests.page_client import Reading
 from tests.statements import statements
 
@@ -259,3 +262,46 @@ def test_many_products_take_no_more_statements(app: Flask, mia: Merchandiser, id
     with statements(app) as many:
         mia.get(page(ids["camping"]))
     assert len(many) <= len(few) + 1  # The pictures of the products.
+
+
+def drawn() -> io.BytesIO:
+    out = io.BytesIO()
+    Image.new("RGB", (40, 30), "green").save(out, "PNG")
+    return io.BytesIO(out.getvalue())
+
+
+def test_a_picture_is_given_and_removed_beside_the_form(app: Flask, mia: Merchandiser, ids: dict[str, int]) -> None:
+    camping = ids["camping"]
+    editor = mia.pages.client.get(page(camping), base_url=mia.pages.base).text
+    assert "None of its own." in editor
+    answer = mia.swap(page(camping, "/picture"), {"picture": (drawn(), "camp.png")})
+    given = node(app, camping)
+    assert given.picture and f"/media/{mia.site_id}/{given.picture}" in answer.text
+    assert given.revision == 1, "the form beside it can still be saved"
+    assert "None of its own." in mia.swap(page(camping, "/picture/remove"), {}).text
+    assert node(app, camping).picture is None
+    with app.app_context():
+        query = select(AuditEntry).where(AuditEntry.action == "category.picture").order_by(AuditEntry.id)
+        assert [(entry.before, entry.after) for entry in db.session.scalars(query)] == [
+            ({"picture": None}, {"picture": given.picture}),
+            ({"picture": given.picture}, {"picture": None}),
+        ]
+
+
+@pytest.mark.parametrize("sent", [{}, {"picture": (io.BytesIO(b"no picture"), "camp.png")}], ids=["none", "no picture"])
+def test_what_is_no_picture_is_refused_with_the_reason(
+    app: Flask, mia: Merchandiser, ids: dict[str, int], sent: dict[str, object]
+) -> None:
+    answer = mia.swap(page(ids["camping"], "/picture"), sent)
+    assert answer.status_code == 400 and 'role="alert"' in answer.text
+    assert node(app, ids["camping"]).picture is None
+
+
+def test_a_category_of_another_site_gets_no_picture(app: Flask, mia: Merchandiser, ids: dict[str, int]) -> None:
+    with app.app_context(), transaction():
+        site_id = make_site("other.test").id
+        other = Author(site_id, "Olga", app.extensions[EXTENSION].clock)
+        category_id = make_category(other, trees.create(other, "Other").id, "Theirs").id
+    for act in ("/picture", "/picture/remove"):
+        assert mia.swap(page(category_id, act), {"picture": (drawn(), "camp.png")}).status_code == 404
+    assert node(app, category_id).picture is None

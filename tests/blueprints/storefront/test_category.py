@@ -263,3 +263,30 @@ def test_a_trail_through_a_category_called_home_begins_with_the_shop(app: Flask,
     trail = re.search(r'<nav class="trail".*?</nav>', page, re.DOTALL)
     assert trail and re.findall(r"<a [^>]*>\s*([^<]+)</a>", trail[0]) == ["Small shop", "Home"]
     assert re.search(r'"BreadcrumbList".*?"name": ?"Small shop", ?"item": ?"https://shop.test/"', page)
+
+
+def lead(text: str) -> str:
+    found = re.search(r'class="lead-picture" src="([^"]+)"', text)
+    assert found
+    return found[1]
+
+
+def test_a_category_begins_with_its_picture_else_with_that_of_its_first_product(app: Flask, get: Get, site_id: int):
+    first = re.search(r'<li class="card">.*?src="([^"]+)"', get("/c/camping").text, re.DOTALL)
+    assert first and lead(get("/c/camping").text) == first[1]
+    with app.app_context(), transaction():
+        db.session.query(Node).filter_by(site_id=site_id, path="camping").one().picture = "0123abcd.webp"
+    own = lead(get("/c/camping").text)
+    assert own.startswith(f"/media/{site_id}/0123abcd") and lead(get("/c/camping?colour=Fern").text) == own
+
+
+def test_a_category_without_products_begins_with_a_drawing(get: Get):
+    assert lead(get("/c/camping?price_min=9000").text).startswith("/picture/")
+
+
+def test_a_long_description_stands_below_the_products(app: Flask, get: Get, site_id: int):
+    with app.app_context(), transaction():
+        camping = db.session.query(Node).filter_by(site_id=site_id, path="camping").one()
+        camping.description = f"<p>{'All for camp. ' * 30}</p>"
+    text = get("/c/camping").text
+    assert text.count("All for camp.") >= 30 and text.index('class="prose further"') > text.index('id="listing"')

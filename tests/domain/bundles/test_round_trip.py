@@ -19,6 +19,7 @@ from app.demo.shop import BUNDLE
 from app.domain.bundles.archive import Bundle, open_bundle
 from app.domain.bundles.exporter import export_bundle
 from app.domain.catalogue.models import Product
+from app.domain.merchandising.models import Node
 from app.domain.search.models import OutboxEntry
 from app.domain.shared.problems import Conflict
 from app.domain.sites import sites
@@ -101,6 +102,32 @@ def test_pictures_come_back_byte_for_byte(take: Take, tmp_path: Path):
     assert take(folder, host=None).changes == 0
     assert take(folder, host=None, dry_run=True).changes == 0
     assert_comes_back(take, tmp_path, "shop.test", ".zip")
+
+
+def with_category_picture(folder: Path, data: bytes) -> Path:
+    nodes = [{"name": "Tents", "image": "media/red.png"}, {"name": "Stoves"}]
+    write_bundle(folder, site=SITE, merchandising={"trees": [{"name": "Shop", "primary": True, "nodes": nodes}]})
+    (folder / "media").mkdir()
+    (folder / "media" / "red.png").write_bytes(data)
+    return folder
+
+
+def test_the_picture_of_a_category_comes_back(take: Take, tmp_path: Path):
+    drawn = io.BytesIO()
+    Image.new("RGB", (40, 30), "red").save(drawn, "PNG")
+    folder = with_category_picture(tmp_path / "pictures", drawn.getvalue())
+    take(folder, host=None)
+    pictures = {node.name: node.picture for node in db.session.scalars(select(Node))}
+    assert pictures["Tents"] and pictures["Stoves"] is None
+    assert take(folder, host=None).changes == 0
+    assert_comes_back(take, tmp_path, "shop.test", ".zip")
+    assert f"media/{pictures['Tents']}" in export(tmp_path / "again.zip", "shop.test")
+
+
+def test_a_category_whose_picture_is_none_comes_without_it(take: Take, tmp_path: Path):
+    report = take(with_category_picture(tmp_path / "pictures", b"no picture"), host=None)
+    assert [found.field for found in report.refusals] == ["trees/0/nodes/0/image"]
+    assert {node.name: node.picture for node in db.session.scalars(select(Node))} == {"Tents": None, "Stoves": None}
 
 
 def test_a_picture_of_a_variant_that_is_none_of_the_products_is_left_out(take: Take, tmp_path: Path):

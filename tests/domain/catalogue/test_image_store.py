@@ -163,8 +163,10 @@ def test_files_that_no_product_names_go_after_a_day(
     assert not (folder / small_form(unused.file)).exists()
 
 
-def test_a_picture_that_a_text_shows_stays(clock: StoppedClock, site_id: int, store: ImageStore) -> None:
-    shown = [store.keep(site_id, drawn(colour)).file for colour in ("red", "green", "blue", "grey")]
+def test_a_picture_that_a_text_shows_and_one_of_a_category_stay(
+    clock: StoppedClock, site_id: int, store: ImageStore
+) -> None:
+    shown = [store.keep(site_id, drawn(colour)).file for colour in ("red", "green", "blue", "grey", "black")]
     store.keep(site_id, drawn("white"))
     source = f"/media/{site_id}/"
     text = f'<p><img src="{source}{shown[1]}"> <img src="{source}{small_form(shown[2])}"></p>'
@@ -174,6 +176,7 @@ def test_a_picture_that_a_text_shows_stays(clock: StoppedClock, site_id: int, st
         author = Author(site_id, "Mia", clock)
         category = make_category(author, trees.create(author, "Shop").id, "Tents")
         category.description = f'<img src="{source}{shown[3]}">'
+        category.picture = shown[4]
     clock.move(days=1000)
     assert product_images.discard_unused(clock, store, site_id).removed == 1
     assert {file for file, _ in store.files(site_id)} == set(shown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.merchandising.tree import ShopNode, menu
+from app.domain.merchandising.tree import MOST_MENU_LINKS, ShopNode, ShopTree, has_deep_menu, menu
 
 
 def roots(*names: str) -> list[ShopNode]:
@@ -26,3 +26,11 @@ def test_the_rest_is_behind_more_and_no_short_name_overtakes_a_long_one():
 def test_a_menu_of_little_needs_no_more(count: int):
     made = menu(roots(*["A very long name indeed"] * count), room=5)
     assert len(made.shown) == count and not made.more
+
+
+@pytest.mark.parametrize(("leaves", "is_deep"), [(MOST_MENU_LINKS - 2, True), (MOST_MENU_LINKS - 1, False)])
+def test_the_menu_of_all_categories_has_a_third_level_where_its_links_are_not_too_many(leaves: int, is_deep: bool):
+    root, child = ShopNode(1, 1, None, "Home", "home", "home"), ShopNode(2, 1, 1, "Living", "living", "home/living")
+    below = [ShopNode(3 + n, 1, 2, f"Kind {n}", f"kind-{n}", f"home/living/kind-{n}") for n in range(leaves)]
+    deeper = ShopNode(1_000, 1, 3, "Deeper", "deeper", "home/living/kind-0/deeper")
+    assert has_deep_menu(ShopTree([root, child, *below, deeper], {}, primary_tree_id=1)) is is_deep

@@ -46,7 +46,7 @@ def _card(record: Node, errors: FieldErrors | None = None) -> Response:
     """Show the card: with JavaScript alone; without it in the editor, or the reason on a page of its own."""
     if wants_fragment():
         context = {"record": record, "picture_errors": errors or FieldErrors(), "is_changed": True}
-        fragment = render_template("admin/merchandising/category/_picture.html", **context)
+        fragment = render_template("admin/merchandising/category_picture/_card.html", **context)
         answer = make_response(fragment, errors.status if errors else 200)
         answer.headers["HX-Retarget"], answer.headers["HX-Reswap"] = "#category-picture", "outerHTML"
         return answer
