@@ -46,7 +46,7 @@ def appearance() -> Answer:
 def appearance_save() -> Answer:
     form = _sent_form()
     try:
-        wanted = form.checked()
+        wanted = form.checked(_is_stored)
         with transaction():
             changed = save_appearance(current_author(), form.revision, wanted)
     except (Invalid, Conflict) as refused:
@@ -105,6 +105,10 @@ def _sent_form() -> AppearanceForm:
 
 def _keep_picture(data: bytes) -> StoredImage:
     return ports.images().keep(current_user.site_id, data)
+
+
+def _is_stored(file: str) -> bool:
+    return ports.images().has(current_user.site_id, file)
 
 
 def _page(form: AppearanceForm, errors: FieldErrors) -> str:

@@ -82,11 +82,21 @@ class AppearanceForm:
         elif name in ("up", "down", "remove") and argument.isdecimal() and len(argument) < 4:
             _move(sections, int(argument), name)
 
-    def checked(self) -> Appearance:
-        """Return the appearance. Raises Invalid with every problem."""
+    def checked(self, is_stored: Callable[[str], bool]) -> Appearance:
+        """Return the appearance. Raises Invalid with every problem, also for a picture that was chosen more than a day
+        ago and is not stored any more."""
         if self.problems:
             raise Invalid(self.problems)
-        return read_sent(self.values)
+        wanted = read_sent(self.values)
+        message = "This picture is no longer stored. Choose it again."
+        gone = [
+            Problem("picture_gone", message, f"#/{path}")
+            for path, picture in wanted.pictures
+            if not is_stored(picture.file)
+        ]
+        if gone:
+            raise Invalid(gone)
+        return wanted
 
     def readable(self, otherwise: Appearance) -> Appearance:
         """Return the appearance of what is valid, for a preview: fields with problems are as in `otherwise`, sections

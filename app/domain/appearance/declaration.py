@@ -81,10 +81,16 @@ class Appearance(DeclaredRecord):
     social: Annotated[tuple[str, ...], LinksField("social links", most=MOST_LINKS)] = ()
 
     @property
+    def pictures(self) -> list[tuple[str, StoredImage]]:
+        """Its pictures with their places, such as `logo` or `sections/2/picture`."""
+        places = [("logo", self.logo), ("favicon", self.favicon), ("heroPicture", self.hero_picture)]
+        places += [(f"sections/{place}/picture", section.picture) for place, section in enumerate(self.sections)]
+        return [(place, picture) for place, picture in places if picture is not None]
+
+    @property
     def files(self) -> list[str]:
         """The files of its pictures."""
-        pictures = (self.logo, self.favicon, self.hero_picture, *(section.picture for section in self.sections))
-        return sorted({picture.file for picture in pictures if picture is not None})
+        return sorted({picture.file for _, picture in self.pictures})
 
     @property
     def has_contact(self) -> bool:

@@ -147,6 +147,10 @@ class ImageStore:
                 return data
         raise NotFound("There is no such picture.")
 
+    def has(self, site_id: int, file: str) -> bool:
+        """Whether a file is a stored picture of the site."""
+        return PICTURE.fullmatch(file) is not None and self._has(site_id, file)
+
     def files(self, site_id: int) -> list[tuple[str, float]]:
         """Return every stored picture, smaller forms apart, with the time of its writing in seconds since 1970."""
         return [(one.name, one.written_at) for one in self._storage.files(site_id) if PICTURE.fullmatch(one.name)]

@@ -38,7 +38,8 @@ class Look:
 
     @classmethod
     def of(cls, appearance: Appearance) -> Look:
-        return cls(appearance.accent, appearance.background, appearance.font, appearance.corners)
+        font = appearance.font if appearance.font in FONTS else THEME_FONT  # Another release may have had more.
+        return cls(appearance.accent, appearance.background, font, appearance.corners)
 
     @classmethod
     def named(cls, name: str) -> Look | None:

@@ -132,6 +132,12 @@ def test_a_chosen_picture_is_kept_and_named_by_the_form(app: Flask, browser: Pag
     assert cleared.value("logo") == ""
 
 
+def test_a_picture_that_is_not_stored_is_refused(app: Flask, browser: PageClient, site_id: int) -> None:
+    page = browser.post(PATH, form_of(Appearance(), logo=f"{'a' * 32}.webp 600 200"), status=400)
+    assert any(link.get("href") == "#f-logo" for link in page.all("a"))
+    assert stored(app, site_id).logo is None
+
+
 def test_a_file_that_is_no_picture_is_refused_at_its_field(browser: PageClient) -> None:
     page = browser.post(
         f"{PATH}/arrange", form_of(Appearance()) | {"upload/logo": (io.BytesIO(b"no"), "logo.png")}, status=200
