@@ -19,11 +19,9 @@ from app.blueprints.storefront.blueprint import (
     shop_or_none,
 )
 from app.domain.catalogue.markup import MEDIA_PREFIX
-from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.pictures import jpeg_form, small_form, srcset
 from app.domain.catalogue.product_drawings import category_path, more_views, picture_path
 from app.domain.merchandising.facets import LABELS, colour_of
-from app.domain.merchandising.product_pages import PagePicture, pictures_of
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import Menu, ShopNode, has_deep_menu, menu
 from app.domain.search.engine import Hit
@@ -190,23 +188,19 @@ def card_picture(card: Mapping[str, Any]) -> str:
     return _drawing_of(card)
 
 
-@bp.app_template_filter("second_card_picture")
-def second_card_picture(card: Mapping[str, Any]) -> str:
-    """The address of another drawing of a card's product; empty for photographs and where there is only one."""
-    views = () if card["image"] else more_views(card["kind"] or "", str(card["name"]))
+@bp.app_template_filter("second_picture")
+def second_picture(card: Mapping[str, Any]) -> str:
+    """Return the address of the picture that takes the place of a card's first one under a mouse; empty without one."""
+    if card["image"]:
+        second = card.get("secondImage")
+        return f"/media/{current_shop().site_id}/{small_form(str(second))}" if second else ""
+    views = more_views(card["kind"] or "", str(card["name"]))
     return _drawing_of(card, views[0]) if views else ""
 
 
 def _drawing_of(card: Mapping[str, Any], view: str = "") -> str:
     kind, colour = card["kind"] or "", colour_of(card["colour"] or "")
     return picture_path(kind, str(card["name"]), colour, int(card["id"]), view)
-
-
-@bp.app_template_global("picture_of")
-def picture_of(product: Product, variant: Variant | None = None) -> PagePicture:
-    """Return the first picture of a product, or of one of its variants: its photograph, else a drawing in its
-    colour."""
-    return pictures_of(current_shop(), product, variant)[0]
 
 
 @bp.app_template_filter("is_photograph")
