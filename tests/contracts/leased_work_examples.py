@@ -17,7 +17,8 @@ from app.domain.catalogue import product_images
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.orders import mails as order_mails
-from app.domain.orders.mails import ORDER_MAIL, OrderMailKind
+from app.domain.orders.mail_contents import OrderMailKind
+from app.domain.orders.mails import ORDER_MAIL
 from app.domain.orders.models import Order
 from app.domain.pos import journal, journal_mails, receipts
 from app.domain.pos.journal import EntryType, MoneyEvent
