@@ -133,6 +133,9 @@ def test_landing_pages_that_are_gone_answer_404_unless_the_category_shall_stand_
         db.session.query(Node).filter_by(path="camping/tents").one().landing_rules = []
     clock.move(seconds=1)
     assert leads(get, MOOR) == TENTS
+    excluded = {"facetId": "manufacturer", "overrides": [{"value": "Moor", "excluded": True}]}
+    change("camping/tents", landing_rules=[excluded])
+    assert get(MOOR).status_code == 404, "an excluded value of a rule that is there has no page (spec)"
 
 
 def test_a_category_that_moved_twice_and_changed_its_segment_needs_one_step(

@@ -173,17 +173,17 @@ def _leave_of_site(session: Session, site_id: int, noted: _Noted) -> None:
             if old is not None and old != new:
                 moves[old] = Destination(new, reach=Reach.BELOW if model is Node else Reach.PAGE)
                 sources[old] = kind.source
-    drop_at(site_id, taken)
-    if not moves and not noted.rules:
-        return
     choice: Choice | None = session.info.get(_CHOICE)
-    leaves = choice.redirects if choice else redirects_by_default(site_id)
+    leaves = (choice.redirects if choice else redirects_by_default(site_id)) if moves or noted.rules else False
     kept = moves if leaves else {}
     together = choice is not None and choice.gone_to_category
-    for old, place in _landing_moves(session, site_id, noted, together):
-        if leaves or place.reach is Reach.TOGETHER:
-            kept.setdefault(old, place)
-            sources.setdefault(old, Source.LANDING)
+    for folder, before, after in _changed_segments(session, site_id, noted):
+        taken.update(f"{folder}/{segment}" for _, segment in after)
+        for old, place in segments_moved(folder, before, after, together=together):
+            if leaves or place.reach is Reach.TOGETHER:
+                kept.setdefault(old, place)
+                sources.setdefault(old, Source.LANDING)
+    drop_at(site_id, taken)
     kept = {old: place for old, place in kept.items() if old not in taken}
     if kept and noted.at is not None:
         store_moves(site_id, kept, sources, noted.by, noted.at)
@@ -204,8 +204,14 @@ def _names(
             yield None if old is None else f"{kind.folder}/{old}".lower(), f"{kind.folder}/{name}".lower()
 
 
-def _landing_moves(session: Session, site_id: int, noted: _Noted, together: bool) -> Iterator[tuple[str, Destination]]:
-    """Yield the redirects of landing pages whose rule changed its segment, or is gone."""
+Segments = list[tuple[str, str]]
+
+
+def _changed_segments(session: Session, site_id: int, noted: _Noted) -> Iterator[tuple[str, Segments, Segments]]:
+    """Yield the categories whose landing rules changed, each by its address, with the facets and segments of its rules
+    before and after."""
+    if not noted.rules:
+        return
     of_nodes = {id: rules for (of, site, id), rules in noted.rules.items() if of is Node and site == site_id}
     of_trees = {id: rules for (of, site, id), rules in noted.rules.items() if of is Tree and site == site_id}
     tree_id = primary_tree_id(site_id)
@@ -214,12 +220,12 @@ def _landing_moves(session: Session, site_id: int, noted: _Noted, together: bool
     query = select(Node.id, Node.path, Node.landing_rules).where(Node.tree_id == tree_id)
     if tree_id not in of_trees:
         query = query.where(Node.id.in_(of_nodes))
-    for id, path, own in session.execute(query) if noted.rules else ():
+    for id, path, own in session.execute(query):
         before = effective_rules(of_nodes.get(id, own), default_before)
         after = effective_rules(own, default)
         if before != after:
-            yield from segments_moved(f"/c/{path}", _segments(before), _segments(after), together=together)
+            yield f"/c/{path}", _segments(before), _segments(after)
 
 
-def _segments(rules: Iterable[Rule]) -> list[tuple[str, str]]:
+def _segments(rules: Iterable[Rule]) -> Segments:
     return [(rule["facetId"], segment_of(rule)) for rule in rules]
