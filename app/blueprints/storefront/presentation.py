@@ -229,13 +229,6 @@ def card_srcset(card: Mapping[str, Any]) -> str:
     return srcset(f"/media/{current_shop().site_id}/{card['image']}", width, height)
 
 
-@bp.app_template_filter("second_picture")
-def second_picture(card: Mapping[str, Any]) -> str:
-    """Return the address of the picture that takes the place of a card's first one under a mouse; empty without one."""
-    second = card.get("secondImage")
-    return f"/media/{current_shop().site_id}/{small_form(str(second))}" if second else ""
-
-
 @bp.app_template_global("theme")
 def theme() -> Theme:
     return current_theme()
