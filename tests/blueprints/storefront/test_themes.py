@@ -235,3 +235,13 @@ def test_the_link_of_the_admin_sets_the_cookie_and_a_button_ends_it(
     assert "/themes/gallery/" in style_of(client.get("/", base_url=shop))
     client.post("/theme-preview/end", base_url=shop, headers={"Sec-Fetch-Site": "same-origin"})
     assert "/themes/market/" in style_of(client.get("/", base_url=shop))
+
+
+def test_a_theme_with_a_home_page_of_its_own_shows_the_rows_of_products(
+    app: Flask, get: Get, site_id: int, clock: StoppedClock, themes: Path
+) -> None:
+    rows = "{% for shelf in page.shelves %}<h2>{{ shelf.name }}: {{ shelf.hits|length }}</h2>{% endfor %}"
+    add_theme(themes, "rows", home=f'{{% extends "storefront/base.html" %}}{{% block main %}}{rows}{{% endblock %}}')
+    read_again(app, themes)
+    choose(app, site_id, "rows", clock)
+    assert re.findall(r"<h2>(.+?): [1-9]</h2>", get("/").text) == ["Featured", "New in"]

@@ -39,6 +39,11 @@ class HomeSection:
     def kind(self) -> SectionKind:
         return self.section.kind
 
+    @property
+    def name(self) -> str:
+        """Its title, as `shelves` call it."""
+        return self.title
+
 
 @dataclass(frozen=True, slots=True)
 class HomePage:
@@ -46,6 +51,11 @@ class HomePage:
 
     sections: tuple[HomeSection, ...] = ()
     products: int | None = None
+
+    @property
+    def shelves(self) -> list[HomeSection]:
+        """The rows of products, for themes with a home page of their own."""
+        return [shown for shown in self.sections if shown.hits]
 
     @property
     def has_hero(self) -> bool:
@@ -59,18 +69,20 @@ def home_page(engine: SearchEngine, shop: Shop) -> HomePage:
     collections = _collections(shop, sections)
     wanted = [section for section in sections if _is_row(section, collections)]
     requests = [_request(section, collections) for section in wanted]
+    # The newest products are counted among all; without that row, all are counted by a request of its own.
+    of_all = next((at for at, section in enumerate(wanted) if section.kind is SectionKind.NEWEST), len(wanted))
     try:
-        *found, everything = engine.search_many(shop.site_id, IndexName.PRODUCTS, [*requests, ALL])
+        found = engine.search_many(shop.site_id, IndexName.PRODUCTS, [*requests, ALL][: max(len(wanted), of_all + 1)])
     except SearchUnavailable:
         return HomePage(tuple(HomeSection(each, each.title) for each in sections if each.kind not in LISTS_PRODUCTS))
-    rows = iter(_show_each_once(wanted, found))
+    rows = iter(_show_each_once(wanted, found[: len(wanted)]))
     shown = []
     for section in sections:
         if section.kind not in LISTS_PRODUCTS:
             shown.append(HomeSection(section, section.title))
         elif _is_row(section, collections) and (hits := next(rows)):
             shown.append(_row(section, hits, collections))
-    return HomePage(tuple(shown), everything.total)
+    return HomePage(tuple(shown), found[of_all].total)
 
 
 def _collections(shop: Shop, sections: Iterable[Section]) -> Mapping[str, ShownCollection]:
