@@ -65,6 +65,21 @@ def test_a_screen_loads_the_size_that_it_shows(page: Page, shop: RunningShop, br
     assert loaded_by(browser, shop, product, 1_280).endswith("-medium.webp")
 
 
+def test_a_category_begins_with_the_picture_that_it_is_given(page: Page, stocked: None) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising/category/1")
+    card = page.locator("#category-picture")
+    page.get_by_label("Picture of its own").set_input_files(payload("outdoor.png", drawn()))
+    expect(card.get_by_role("img")).to_be_visible()
+    expect(card.get_by_role("heading")).to_be_focused()
+    picture = card.get_by_role("img").get_attribute("src") or ""
+    page.goto(page.locator("#in-the-tree a.mono").get_attribute("href") or "")
+    expect(page.locator(".lead-picture")).to_have_attribute("src", picture)
+    page.go_back()
+    card.get_by_role("button", name="Remove").click()
+    expect(card).to_contain_text("None of its own.")
+
+
 def test_a_small_picture_leads_to_the_large_one(page: Page, stocked: None) -> None:
     sign_in(page)
     page.goto("/admin/catalogue/product/3")
