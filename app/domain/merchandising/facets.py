@@ -192,7 +192,8 @@ CSS_COLOURS = {
     "yellowgreen": "#9acd32",
 }  # fmt: skip
 SHOP_COLOURS = {
-    "anthracite": "#383e42", "bronze": "#a97142", "burgundy": "#6d1a36", "camel": "#c19a6b", "charcoal": "#3d4147",
+    "anthracite": "#383e42", "brass": "#c2a04e", "bronze": "#a97142", "burgundy": "#6d1a36", "camel": "#c19a6b",
+    "charcoal": "#3d4147",
     "chrome": "#c9ccd1", "clay": "#b66a50", "cobalt": "#1f4fa3", "copper": "#b87333", "cream": "#f7f0dc",
     "denim": "#3b5b85", "emerald": "#138a5e", "fern": "#4f7942", "forest": "#2b5d3a", "graphite": "#474a51",
     "heather": "#9a8fa6", "ink": "#22293d", "jade": "#2a9d74", "lilac": "#b79ed0", "mauve": "#a98096",
