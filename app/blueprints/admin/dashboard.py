@@ -17,6 +17,7 @@ from app.domain.alerts.alerts import OpenAlert, alerts_of
 from app.domain.alerts.causes import Cause
 from app.domain.dashboard.board import DAYS_LEFT, Dashboard, InSight, load_dashboard
 from app.domain.dashboard.figures import LENGTHS, Figure
+from app.domain.orders.sales import LATEST_ORDERS_OF_SPAN
 from app.domain.pos.reports import Today
 from app.domain.search_statistics.measures import Period
 from app.domain.shared.clock import rfc3339
@@ -57,7 +58,12 @@ def dashboard() -> Answer:
     if wants_json():
         return jsonify(dashboard_json(board))
     return render_template(
-        "admin/dashboard/page.html", board=board, alerts=alerts_in_sight(), lengths=LENGTHS, days_left=DAYS_LEFT
+        "admin/dashboard/page.html",
+        board=board,
+        alerts=alerts_in_sight(),
+        lengths=LENGTHS,
+        days_left=DAYS_LEFT,
+        latest_orders=LATEST_ORDERS_OF_SPAN,
     )
 
 
@@ -85,7 +91,7 @@ def dashboard_json(board: Dashboard) -> dict[str, Any]:
         ],
         "topProducts": [
             {"sku": one.product.sku, "name": one.product.name, "units": one.units, "revenue": one.revenue}
-            for one in board.top
+            for one in board.top.products
         ],
         "endingStock": [
             {

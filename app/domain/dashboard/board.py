@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from zoneinfo import ZoneInfo
 
 from app.domain.catalogue.queries import CatalogueCounts, ProductRow, counts, products_by_id
@@ -55,6 +56,15 @@ class TopProduct:
 
 
 @dataclass(frozen=True, slots=True)
+class BestSellers:
+    """The products of a period that sold best. `since` is the day since which orders were read, where the period has
+    more than are summed up."""
+
+    products: tuple[TopProduct, ...]
+    since: date | None
+
+
+@dataclass(frozen=True, slots=True)
 class EndingStock:
     """A product, or its variant of these options, that is sold out soon. `per_day` are the units sold a day."""
 
@@ -88,7 +98,7 @@ class Dashboard:
     attention: tuple[Attention, ...]
     figures: tuple[Figure, ...]
     tracking: TrackingStatus
-    top: tuple[TopProduct, ...]
+    top: BestSellers
     ending: tuple[EndingStock, ...]
     words: tuple[NoResultsRow, ...]
     word_days: int
@@ -155,16 +165,16 @@ def _search_figures(
     return search_figures(period, by_day, keys, compares)
 
 
-def _top_products(
-    site_id: int, currency: str, period: BoardPeriod, zone: ZoneInfo, in_sight: InSight
-) -> tuple[TopProduct, ...]:
+def _top_products(site_id: int, currency: str, period: BoardPeriod, zone: ZoneInfo, in_sight: InSight) -> BestSellers:
     begin, end = starts_at(period.summed.first, zone), ends_at(period.today, zone)
-    found = sales.top_products(site_id, currency, begin, end, TOP, by_revenue=in_sight.orders)
+    since = sales.latest_since(site_id, begin, end)
+    found = sales.top_products(site_id, currency, since, end, TOP, by_revenue=in_sight.orders)
     sold = {one.product_id: one for one in found}
-    return tuple(
+    products = tuple(
         TopProduct(row, sold[row.id].units, sold[row.id].revenue if in_sight.orders else None)
         for row in products_by_id(site_id, list(sold))
     )
+    return BestSellers(products, since.astimezone(zone).date() if since > begin else None)
 
 
 def _ending_stock(clock: Clock, site_id: int) -> tuple[EndingStock, ...]:
@@ -174,8 +184,7 @@ def _ending_stock(clock: Clock, site_id: int) -> tuple[EndingStock, ...]:
 
 
 def _stock_of(row: ProductRow, one: RunningOut) -> EndingStock:
-    per_day = one.sold / sales.RATE.days
-    return EndingStock(row, ", ".join(one.options.values()), one.stock, per_day, one.days_left)
+    return EndingStock(row, ", ".join(one.options.values()), one.stock, one.per_day, one.days_left)
 
 
 def _tills(clock: Clock, site_id: int) -> Today | None:

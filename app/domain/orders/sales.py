@@ -22,6 +22,9 @@ LATELY = timedelta(days=90)
 LATEST_ORDERS_OF_SITE = 1_000  # However many there are, reading these takes a few milliseconds.
 LATEST_ORDERS = 200  # Of a product: older ones say less, and a product that sells well would have tens of thousands.
 RATE = timedelta(days=30)  # Sales per day are those of this time.
+DAY = 86_400  # Seconds.
+# Lines of more orders are not summed up for a page: a database would read the lines of all orders ever for them.
+LATEST_ORDERS_OF_SPAN = 2_000
 FEWEST_ORDERS = 2  # One customer's basket says nothing of others.
 
 
@@ -178,6 +181,18 @@ def _is_sale(site_id: int, currency: str) -> tuple[ColumnElement[bool], ...]:
     return (Order.site_id == site_id, Order.status.in_((SUBMITTED, COLLECTED)), Order.currency == currency)
 
 
+def latest_since(site_id: int, begin: datetime, end: datetime) -> datetime:
+    """Return the time since which there are LATEST_ORDERS_OF_SPAN orders up to the end of a span of time; its beginning
+    where it has no more."""
+    placed = (
+        select(Order.submitted_at)
+        .where(Order.site_id == site_id, Order.status.in_((SUBMITTED, COLLECTED)))
+        .where(Order.submitted_at >= begin, Order.submitted_at < end)
+        .order_by(Order.submitted_at.desc())
+    )
+    return db.session.scalar(placed.offset(LATEST_ORDERS_OF_SPAN - 1).limit(1)) or begin
+
+
 @dataclass(frozen=True, slots=True)
 class SoldProduct:
     """The units of a product that were sold, and their revenue at the prices of the orders' lines, in minor units."""
@@ -208,26 +223,29 @@ def top_products(
 
 @dataclass(frozen=True, slots=True)
 class RunningOut:
-    """A product, or one of its variants, whose stock lasts a few days more; `sold` are the units of RATE."""
+    """A product, or one of its variants, whose stock lasts a few days more. `per_day` are the units sold a day."""
 
     product_id: int
     options: Mapping[str, str]
     stock: int
-    sold: int
+    per_day: float
 
     @property
     def days_left(self) -> int:
-        """The whole days that the stock lasts if it sells as in RATE."""
-        return self.stock * RATE.days // self.sold
+        """The whole days that the stock lasts if it sells on as it did."""
+        return int(self.stock / self.per_day)
 
 
 def running_out(site_id: int, now: datetime, days: int, most: int) -> list[RunningOut]:
     """Return the products and variants that shoppers see and whose stock is used up within so many days if they sell as
-    in RATE, the first to run out first, `most` at most. What is sold out already is left out."""
+    in RATE, or since LATEST_ORDERS_OF_SPAN orders, the first to run out first, `most` at most. What is sold out already
+    is left out."""
+    begin = latest_since(site_id, now - RATE, now)
+    seconds = max(DAY, int((now - begin).total_seconds()))
     sold = (
         select(OrderLine.product_id, OrderLine.variant_id, func.sum(OrderLine.quantity).label("units"))
         .join(Order, Order.id == OrderLine.order_id)
-        .where(Order.site_id == site_id, Order.status.in_((SUBMITTED, COLLECTED)), Order.submitted_at > now - RATE)
+        .where(Order.site_id == site_id, Order.status.in_((SUBMITTED, COLLECTED)), Order.submitted_at >= begin)
         .where(OrderLine.product_id.is_not(None))
         .group_by(OrderLine.product_id, OrderLine.variant_id)
         .subquery()
@@ -237,11 +255,12 @@ def running_out(site_id: int, now: datetime, days: int, most: int) -> list[Runni
         select(Product.id, Variant.options, stock, sold.c.units)
         .join(Product, Product.id == sold.c.product_id)
         .outerjoin(Variant, Variant.id == sold.c.variant_id)
-        .where(Product.site_id == site_id, Product.enabled, stock > 0, stock * RATE.days < sold.c.units * (days + 1))
+        .where(Product.site_id == site_id, Product.enabled, stock > 0)
+        .where(stock * seconds < sold.c.units * (days + 1) * DAY)
         # What was sold before the product had variants says nothing about any of them.
         .where(or_(sold.c.variant_id.is_not(None), ~Product.variants.any()))
         .order_by(stock * 1.0 / sold.c.units, Product.id, sold.c.variant_id)
         .limit(most)
     )
     rows = db.session.execute(query)
-    return [RunningOut(id, options or {}, int(left), int(units)) for id, options, left, units in rows]
+    return [RunningOut(id, options or {}, int(left), int(units) * DAY / seconds) for id, options, left, units in rows]

@@ -8,10 +8,13 @@ from datetime import timedelta
 
 import pytest
 from flask import Flask
+from sqlalchemy import insert
 
 from app.adapters.null_engine import NullEngine
 from app.domain.catalogue.models import Product
 from app.domain.dashboard.board import TRIED_WORDS
+from app.domain.orders.models import Order
+from app.domain.orders.sales import LATEST_ORDERS_OF_SPAN
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
@@ -258,3 +261,19 @@ def test_orders_are_narrowed_by_the_days_on_which_they_were_placed(
 ) -> None:
     sell(0)
     assert shown in text(ada, f"/admin/orders?{query}")
+
+
+def test_of_very_many_orders_the_latest_are_counted_and_the_page_says_so(
+    app: Flask, ada: PageClient, sell: Sell, clock: StoppedClock
+) -> None:
+    sell(29, sku="TENT")
+    sell(0)
+    with app.app_context(), transaction():
+        made = db.session.query(Order).order_by(Order.submitted_at.desc()).first()
+        columns = {column.name: getattr(made, column.name) for column in Order.__table__.columns}
+        rows = [
+            columns | {"id": f"copy-{number}", "number": 10_000 + number} for number in range(LATEST_ORDERS_OF_SPAN)
+        ]
+        db.session.execute(insert(Order), rows)
+    top = part(ada, "top-products")
+    assert "In the latest 2,000 orders, since" in top and "The mug" in top and "The tent" not in top

@@ -10,13 +10,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from flask import Flask
-from sqlalchemy import event
+from sqlalchemy import event, insert
 
 from app.domain.catalogue.models import Product, Variant
+from app.domain.orders.models import Order
 from app.domain.orders.sales import (
+    LATEST_ORDERS_OF_SPAN,
     RunningOut,
     Sales,
     SoldProduct,
+    latest_since,
     running_out,
     sales_between,
     sales_by_day,
@@ -121,10 +124,31 @@ def test_stock_runs_out_when_the_sales_of_30_days_use_it_up(site: Site) -> None:
     sell(site, NOON - 2 * DAY, mug, units=30)
     sell(site, NOON - 29 * DAY, tent, units=15)
     sell(site, NOON - 31 * DAY, mug, units=500)
-    assert running_out(site.id, NOON, 14, 5) == [RunningOut(mug.id, {}, 4, 30), RunningOut(tent.id, {}, 7, 15)]
+    assert running_out(site.id, NOON, 14, 5) == [RunningOut(mug.id, {}, 4, 1.0), RunningOut(tent.id, {}, 7, 0.5)]
     assert [one.days_left for one in running_out(site.id, NOON, 14, 5)] == [4, 14]
     assert [one.product_id for one in running_out(site.id, NOON, 13, 5)] == [mug.id]
     assert [one.product_id for one in running_out(site.id, NOON, 14, 1)] == [mug.id]
+
+
+def test_of_many_orders_the_latest_are_read(site: Site, orders_of_many: int) -> None:
+    now = NOON + timedelta(hours=1)
+    begin = latest_since(site.id, NOON - 30 * DAY, now)
+    assert begin == NOON - timedelta(minutes=orders_of_many - 1)
+    assert latest_since(site.id, NOON - timedelta(hours=1), now) == NOON - timedelta(hours=1), "they are not many"
+
+
+@pytest.fixture
+def orders_of_many(site: Site) -> int:
+    """Two more orders than are read, a minute apart, the latest at noon; the number of those that are read."""
+    with transaction():
+        made = make_order(site, submitted_at=NOON, status="COLLECTED")
+        columns = {column.name: getattr(made, column.name) for column in Order.__table__.columns}
+        rows = [
+            columns | {"id": f"copy-{n}", "number": 10_000 + n, "submitted_at": NOON - timedelta(minutes=n)}
+            for n in range(1, LATEST_ORDERS_OF_SPAN + 2)
+        ]
+        db.session.execute(insert(Order), rows)
+    return LATEST_ORDERS_OF_SPAN
 
 
 @pytest.mark.parametrize("stock", [0, None])
@@ -154,7 +178,7 @@ def test_variants_run_out_one_by_one(site: Site) -> None:
     sell(site, NOON - DAY, tent, units=30, variant_id=small)
     sell(site, NOON - DAY, tent, units=30, variant_id=large)
     sell(site, NOON - DAY, tent, units=30)  # Before it had variants.
-    assert running_out(site.id, NOON, 14, 5) == [RunningOut(tent.id, {"Size": "S"}, 2, 30)]
+    assert running_out(site.id, NOON, 14, 5) == [RunningOut(tent.id, {"Size": "S"}, 2, 1.0)]
 
 
 def stocked(site: Site, sku: str, stock: int | None) -> Product:
