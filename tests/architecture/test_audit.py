@@ -109,7 +109,7 @@ def test_where_nothing_is_known_all_is_well(audit, root: Path, advisories: Advis
     assert requests.keys() == {VALKEY, *NPM}
     assert f"htmx-{requests[HTMX]}.min.js" in (ROOT / "app/static/vendor/SHA256SUMS").read_text()
     output = capsys.readouterr().out
-    assert output.startswith("Audited 70 Python packages, ")
+    assert output.startswith("Audited 70 Python packages, @fontsource-variable/dm-sans ")
     assert all(f" {name} {requests['npm', name]}, " in output for _, name in NPM)
     assert f", valkey {requests[VALKEY]} with {advisories.url}" in output
 
