@@ -31,6 +31,12 @@ from app.domain.sites.sites import time_zone_of
 from app.extensions import db
 
 FETCHED_AT_ONCE = 500
+EVENT_OUTCOMES = {
+    "applied": "Applied to this payment",
+    "mismatch": "Not applied: the processor has another payment under this id",
+    "not_found": "Not applied: the processor knows no such payment",
+    "wrong_mode": "Not applied: test and live payments are kept apart",
+}
 SHORTEST_PREFIX = 6
 FARTHEST = (date(1970, 1, 2), date(9000, 1, 1))  # Days beyond these cannot be converted in every time zone.
 T = PosTransaction
@@ -276,8 +282,8 @@ def _processor_steps(transaction: PosTransaction) -> Iterator[TimelineStep]:
         events.intent_id == transaction.processor_intent_id,
     )
     for received_at, type_, outcome in db.session.execute(query.order_by(events.id).limit(MOST_STEPS)):
-        detail = f"Then: {outcome}" if outcome else "Not looked at yet"
-        yield TimelineStep(received_at, "processor", f"News: {type_}", detail=detail)
+        detail = EVENT_OUTCOMES.get(outcome) or in_words(outcome) if outcome else "Not applied yet"
+        yield TimelineStep(received_at, "processor", in_words(type_.replace(".", "_")), detail=detail)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,9 @@ def readable_fields(kind: str, state: Mapping[str, Any] | None, time_zone: str) 
 
 def _synonym_fields(state: Mapping[str, Any]) -> Fields:
     fields = SynonymGroup.describe(state) | SynonymState.describe(state)
-    return fields | {"what speaks for it": describe_evidence(state.get("evidence"))}
+    evidence = describe_evidence(state.get("evidence"))
+    del fields["evidence"]
+    return fields | {"evidence": evidence} if evidence else fields
 
 
 def _golden_fields(state: Mapping[str, Any]) -> Fields:

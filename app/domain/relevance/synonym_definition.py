@@ -56,7 +56,7 @@ class SynonymState(DeclaredRecord):
             help="MANUAL, AI or MINED.",
         ),
     ] = MANUAL
-    evidence: Annotated[dict[str, Any] | None, ObjectField("what speaks for it")] = None
+    evidence: Annotated[dict[str, Any] | None, ObjectField("evidence")] = None
 
 
 STATE = SynonymState.schema()

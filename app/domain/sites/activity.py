@@ -343,8 +343,9 @@ def actions(site_id: int) -> list[str]:
 def label_of(action: str) -> str:
     """An action in words: `pos_agent.enable` is “POS agent: enable”."""
     thing, _, act = action.replace("_", " ").partition(".")
+    thing = " ".join("POS" if word == "pos" else word for word in thing.split(" "))
     thing = thing[:1].upper() + thing[1:]
-    return f"{thing}: {act}".replace("Pos ", "POS ", 1) if act else thing
+    return f"{thing}: {act}" if act else thing
 
 
 def things(site_id: int) -> list[str]:

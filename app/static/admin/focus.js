@@ -8,6 +8,15 @@ const focus = (root) => root.querySelector?.("[data-focus]")?.focus();
 focus(document);
 document.addEventListener("htmx:after:swap", (event) => focus(event.target));
 
+// Where an answer took the pressed button away, the heading of its section has the focus.
+let section = null;
+document.addEventListener("htmx:before:swap", () => {
+  section = document.activeElement?.closest("section[aria-labelledby]")?.getAttribute("aria-labelledby");
+});
+document.addEventListener("htmx:after:swap", () => {
+  if (section && document.activeElement === document.body) document.getElementById(section)?.focus();
+});
+
 // Escape closes what a link opened in its own place, and whoever closed it stands on that link again.
 let opened = null;
 document.addEventListener("click", (event) => {

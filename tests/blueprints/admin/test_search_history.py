@@ -71,6 +71,15 @@ def test_a_new_synonym_is_taken_back_and_that_is_taken_back(app: Flask, browser:
     assert groups(app) == [["sofa", "couch"]]
 
 
+def test_a_synonym_without_evidence_has_no_line_of_it(app: Flask, site_id: int) -> None:
+    with app.app_context(), transaction():
+        synonyms.add(Author(site_id, "Mia Moss", clock()), draft("sofa", "couch"))
+        db.session.flush()
+        (added,) = history.history_page(site_id, 1).items
+    fields = [change.field for change in added.differences]
+    assert "words" in fields and "evidence" not in fields
+
+
 def test_a_change_of_a_synonym_is_taken_back(app: Flask, browser: PageClient, site_id: int) -> None:
     with app.app_context():
         with transaction():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -93,6 +94,17 @@ def test_categories_that_are_not_listed_are_named_with_the_reason(app: Flask, so
     page = someone.get(PATH)
     assert "Camping › Hidden" in page.texts["th"] and "Gifts" in page.texts["th"]
     assert "The category is excluded from the sitemap; those below it are listed." in page.texts["td"]
+
+
+def test_categories_that_are_not_listed_are_counted(
+    app: Flask, indexing: SearchContext, someone: Merchandiser
+) -> None:
+    someone.post(f"{PATH}/build", {})
+    _build(app, indexing)
+    page = someone.pages.client.get(PATH, base_url=someone.pages.base).text
+    named = page.count('<td data-label="Why">')
+    count = re.search(r"<dt>Not listed</dt>\s*<dd[^>]*>\s*([0-9,]+)", page)
+    assert named and count and count[1] == str(named)
 
 
 def test_without_search_it_says_that_empty_categories_are_not_known(app: Flask, someone: Merchandiser) -> None:

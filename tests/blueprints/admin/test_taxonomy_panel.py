@@ -112,6 +112,7 @@ def test_a_button_of_the_form_changes_nothing_but_the_form(app: Flask, mia: Merc
     answer = mia.swap(f"{EDITOR}/attribute", form)
     assert answer.status_code == 200
     assert "3 products would lose a value" in answer.text
+    assert "Not applied yet" in answer.text and "Couldn’t apply" not in answer.text
     assert 'value="Red"' in answer.text, "it can be put back"
     assert "All changes saved" in mia.fragment(f"{EDITOR}/level?level=tents").text
 

@@ -169,6 +169,7 @@ def test_an_address_leads_back_to_its_filter(parameters: dict[str, str]) -> None
     [
         ("bundle.import", "Bundle: import"),
         ("pos_agent.enable", "POS agent: enable"),
+        ("pos.refund", "POS: refund"),
         ("token.revoke_all", "Token: revoke all"),
         ("odd", "Odd"),
         ("", ""),

@@ -173,7 +173,8 @@ def test_a_disputed_payment_alerts_the_owner_once_and_says_so_in_its_timeline(ti
     assert "disputes it" in alert.detail
     steps = [step for step in timeline_of(stored(payment)) if "disputes" in step.detail]
     assert [(step.source, step.status) for step in steps] == [("till", "SUCCEEDED")]
-    assert "News: charge.dispute.created" in {step.what for step in timeline_of(stored(payment))}
+    reported = {step.what: step.detail for step in timeline_of(stored(payment)) if step.source == "processor"}
+    assert reported["Charge dispute created"] == "Applied to this payment"
 
 
 def test_a_dispute_alerts_also_where_something_else_is_wrong_already(till: ShopWithTill) -> None:
