@@ -52,7 +52,7 @@ _AFTER = re.compile(r" (?:for|with|and accessories)\b")  # "Cases for phones" ar
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class DrawnKind:
     """How products of a kind are drawn. `scene` is the place of the picture in use; `details` are the windows of close
     pictures, as left, top and side of a square, by drawing."""
 
@@ -85,14 +85,14 @@ def _read(name: str) -> Any:
     return json.loads((DRAWINGS / name).read_text(encoding="utf-8"))
 
 
-KINDS = tuple(Kind(**kind) for kind in _read("kinds.json"))
+KINDS = tuple(DrawnKind(**kind) for kind in _read("kinds.json"))
 SIGNS: dict[str, str] = _read("signs.json")
-_OTHER = Kind(())
+_OTHER = DrawnKind(())
 _KIND_OF_WORD = {word: kind for kind in KINDS for word in kind.kinds}
 _KIND_OF_DRAWING = {drawing: kind for kind in reversed(KINDS) for drawing in kind.drawings}
 
 
-def kind_of(kind: str) -> Kind:
+def kind_of(kind: str) -> DrawnKind:
     """Return how a kind is drawn. The last word that is known decides ("Walking boots" are boots); two words that mean
     something of their own together are joined by a hyphen."""
     words = re.findall(r"[a-z]+", _AFTER.split(kind.casefold())[0])
