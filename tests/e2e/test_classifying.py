@@ -86,3 +86,16 @@ def test_a_page_of_the_worklist_that_is_done_makes_room_for_what_is_left(page: P
     expect(row).to_contain_text("Saved. It is complete.")
     expect(page.locator("#worklist")).to_contain_text("Nothing is missing here")
     assert focused(page) == "rows-heading"
+
+
+def test_all_products_are_not_offered_beside_those_that_are_ticked(page: Page, stocked: None) -> None:
+    sign_in(page)
+    page.goto("/admin/catalogue/products")
+    every = page.get_by_role("link", name=re.compile("^Classify all"))
+    expect(every).to_be_visible()
+    first = page.locator("#results [data-tick]").first
+    first.check()
+    expect(page.get_by_role("button", name="Classify…")).to_be_visible()
+    expect(every).to_be_hidden()
+    first.uncheck()
+    expect(every).to_be_visible()

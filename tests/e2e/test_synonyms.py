@@ -7,6 +7,26 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.e2e.test_from_rebuild_to_shop import sign_in, until_found
+from tests.processes import RunningShop
+
+
+def test_the_message_and_its_undo_are_in_sight_wherever_the_page_was_scrolled_to(page: Page, shop: RunningShop) -> None:
+    sign_in(page)
+    page.set_viewport_size({"width": 1280, "height": 400})
+    page.goto("/admin/search/synonyms")
+    page.get_by_role("link", name="Add a synonym").first.click()
+    form = page.locator("#synonym-form-new")
+    form.get_by_label("Words that mean the same").fill("zorpa, blipa")
+    form.get_by_role("button", name="Preview").click()
+    expect(page.locator("#try")).to_contain_text("found")
+    form.get_by_role("button", name="Add").evaluate("button => button.scrollIntoView({block: 'start'})")
+    form.get_by_role("button", name="Add").evaluate("button => button.click()")
+    undo = page.locator("#flashes").get_by_role("button", name="Undo")
+    expect(undo).to_be_visible()
+    at, bar = undo.bounding_box(), page.locator(".top").bounding_box()
+    assert at and bar and bar["height"] <= at["y"] <= 400
+    undo.click()
+    expect(page.locator("#flashes")).to_contain_text("Undone")
 
 
 def test_a_synonym_is_added_edited_and_deleted_in_its_row(page: Page, stocked: None) -> None:

@@ -11,6 +11,7 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
+from app.domain.relevance import history
 from app.domain.shared.problems import Invalid
 from app.domain.sites import activity as log
 from app.domain.sites.activity import ORIGINS, ActivityEntry, ActivityFilter
@@ -25,7 +26,9 @@ HEADER = ("Entry", "When", "Who", "Origin", "Action", "Thing", "Id", "What", "Ch
 @requires(Permission.MANAGE_SETTINGS)
 def activity() -> str:
     site_id, filters = current_user.site_id, ActivityFilter.read(request.args)
-    context = {"page": log.activity(site_id, filters), "filters": filters, "time_zone": time_zone_of(site_id)}
+    page = log.activity(site_id, filters)
+    of_search = history.changes_of(site_id, [entry.id for entry in page.items])
+    context = {"page": page, "of_search": of_search, "filters": filters, "time_zone": time_zone_of(site_id)}
     if wants_fragment():
         return render_template("admin/activity/_results.html", **context)
     return render_template("admin/activity/list.html", **context, **_choices(site_id))
@@ -36,7 +39,8 @@ def activity() -> str:
 def activity_entry(entry_id: int) -> str:
     site_id = current_user.site_id
     entry = log.entry_of(site_id, entry_id)
-    return render_template("admin/activity/entry.html", entry=entry, time_zone=time_zone_of(site_id))
+    change = history.changes_of(site_id, [entry_id]).get(entry_id)
+    return render_template("admin/activity/entry.html", entry=entry, change=change, time_zone=time_zone_of(site_id))
 
 
 @bp.get("/activity.csv")

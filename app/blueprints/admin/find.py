@@ -1,5 +1,5 @@
-"""Find: a page of the admin, a product, an order, a level, a synonym or a rule. And the keys of the admin. Both are
-pages, which Ctrl+K and ? show in a dialog."""
+"""Find: a page of the admin, a product, an order, a level, a synonym, a search term, a rule, or a search that found
+nothing. And the keys of the admin. Both are pages, which Ctrl+K and ? show in a dialog."""
 
 from __future__ import annotations
 
@@ -26,14 +26,18 @@ PERMISSIONS = {
     FoundKind.ORDER: Permission.MANAGE_ORDERS,
     FoundKind.LEVEL: Permission.MANAGE_TAXONOMY,
     FoundKind.SYNONYM: Permission.MANAGE_SEARCH,
+    FoundKind.TERM: Permission.MANAGE_SEARCH,
     FoundKind.RULE: Permission.MANAGE_SEARCH,
+    FoundKind.FAILED_SEARCH: Permission.MANAGE_SEARCH,
 }
 HEADINGS = {
     FoundKind.PRODUCT: ("Products", "box"),
     FoundKind.ORDER: ("Orders", "bag"),
     FoundKind.LEVEL: ("Levels", "tree"),
     FoundKind.SYNONYM: ("Synonyms", "search"),
+    FoundKind.TERM: ("Search terms", "search"),
     FoundKind.RULE: ("Rules", "search"),
+    FoundKind.FAILED_SEARCH: ("Searches that found nothing", "search"),
 }
 TABS = (
     ("Search", search_tabs.PAGES),
@@ -109,3 +113,7 @@ def _address(found: Found) -> str:
             return url_for("admin.search_synonym", synonym_id=int(found.id))
         case FoundKind.RULE:
             return url_for("admin.search_rule", rule_id=int(found.id))
+        case FoundKind.TERM:
+            return url_for("admin.search_terms", q=found.id)
+        case FoundKind.FAILED_SEARCH:
+            return url_for("admin.search_test", q=found.id)

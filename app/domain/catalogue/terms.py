@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, literal, or_, select
+from sqlalchemy import ColumnElement, func, literal, or_, select
 
 from app.domain.catalogue.models import HAS_TERMS, Product
 from app.domain.catalogue.product_rules import add_to_terms, clean_terms, split_terms
@@ -94,14 +94,23 @@ def products_with_terms(site_id: int, words: str, page_number: int, page_size: i
     """Return products with terms, latest change first, whose name, SKU, SEO name or a term contains the words."""
     found = select(Product.id).where(Product.site_id == site_id, HAS_TERMS)
     if words.strip():
-        terms = elements(Product.search_terms)
-        has_term = select(literal(1)).select_from(terms).where(contains(value_of(terms), words.strip())).exists()
-        found = found.where(or_(contains_words(words), has_term))
+        found = found.where(or_(contains_words(words), _has_term(words)))
     total = db.session.scalar(found.with_only_columns(func.count())) or 0
     order = (Product.updated_at.desc(), Product.id.desc())
     shown = found.order_by(*order).limit(page_size).offset((page_number - 1) * page_size)
     rows = db.session.execute(select(*_ROW_COLUMNS).where(Product.id.in_(shown)).order_by(*order))
     return Paged(_term_rows(rows), page_number, page_size, total)
+
+
+def find_by_term(site_id: int, words: str, limit: int) -> list[TermRow]:
+    """Return products of which a term contains the words, latest change first."""
+    found = select(*_ROW_COLUMNS).where(Product.site_id == site_id, HAS_TERMS, _has_term(words))
+    return _term_rows(db.session.execute(found.order_by(Product.updated_at.desc(), Product.id.desc()).limit(limit)))
+
+
+def _has_term(words: str) -> ColumnElement[bool]:
+    terms = elements(Product.search_terms)
+    return select(literal(1)).select_from(terms).where(contains(value_of(terms), words.strip())).exists()
 
 
 def find_with_terms(site_id: int, words: str, limit: int = LOOKUP_SIZE) -> list[TermRow]:

@@ -1,4 +1,5 @@
-"""Records of the admin found by words: products, orders, levels, synonyms and rules."""
+"""Records of the admin found by words: products, orders, levels, synonyms, search terms, rules and searches that found
+nothing."""
 
 from __future__ import annotations
 
@@ -7,14 +8,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.catalogue.queries import find_products
+from app.domain.catalogue.terms import find_by_term
 from app.domain.orders import queries as order_queries
 from app.domain.orders.listing import OrderList
 from app.domain.relevance import rules, synonyms
 from app.domain.relevance.rules import RuleQuery
 from app.domain.relevance.synonym_definition import StatusFilter, SynonymList
+from app.domain.search_statistics.counting.queries import NO_RESULTS_DAYS, find_searches_without_results
 from app.domain.shared.clock import Clock
 from app.domain.shared.money import format_money
-from app.domain.shared.text import fold
+from app.domain.shared.text import fold, numbered
 from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.taxonomies import active_taxonomy
 
@@ -26,12 +29,15 @@ class FoundKind(StrEnum):
     ORDER = "order"
     LEVEL = "level"
     SYNONYM = "synonym"
+    TERM = "term"
     RULE = "rule"
+    FAILED_SEARCH = "failed_search"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A found record; `detail` distinguishes it from others of the same name. `taxonomy_id` is set for a level only."""
+    """A found record; `detail` distinguishes it from others of the same name. `taxonomy_id` is set for a level only.
+    The id of a search term is the SKU of its product, that of a failed search its words."""
 
     kind: FoundKind
     id: str
@@ -50,7 +56,9 @@ def find(clock: Clock, site_id: int, words: str, kinds: Collection[FoundKind]) -
         FoundKind.ORDER: _orders(clock, site_id, wanted),
         FoundKind.LEVEL: _levels(site_id, wanted),
         FoundKind.SYNONYM: _synonyms(site_id, wanted),
+        FoundKind.TERM: _terms(site_id, wanted),
         FoundKind.RULE: _rules(clock, site_id, wanted),
+        FoundKind.FAILED_SEARCH: _failed_searches(clock, site_id, wanted),
     }
     return [found for kind, way in ways.items() if kind in kinds for found in way]
 
@@ -84,6 +92,19 @@ def _synonyms(site_id: int, words: str) -> Iterator[Found]:
     for row in synonyms.find_synonyms(site_id, listing, None).items:
         detail = {StatusFilter.SUGGESTED: "suggested", StatusFilter.REJECTED: "rejected"}.get(StatusFilter(row.status))
         yield Found(FoundKind.SYNONYM, str(row.id), str(row.group), detail or "")
+
+
+def _terms(site_id: int, words: str) -> Iterator[Found]:
+    for row in find_by_term(site_id, words, MOST_OF_A_KIND):
+        term = next((term for term in row.terms if fold(words) in fold(term)), row.terms[0])
+        yield Found(FoundKind.TERM, row.sku, term, row.name)
+
+
+def _failed_searches(clock: Clock, site_id: int, words: str) -> Iterator[Found]:
+    for row in find_searches_without_results(clock, site_id, NO_RESULTS_DAYS, MOST_OF_A_KIND, words):
+        yield Found(
+            FoundKind.FAILED_SEARCH, row.word, row.word, f"{numbered(row.times, 'time')} in {NO_RESULTS_DAYS} days"
+        )
 
 
 def _rules(clock: Clock, site_id: int, words: str) -> Iterator[Found]:

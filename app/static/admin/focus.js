@@ -33,6 +33,20 @@ document.addEventListener("htmx:after:swap", () => {
   if (document.activeElement === document.body) opener.focus();
 });
 
+// A message above what is in sight is shown under the top bar, until the next press elsewhere: the page itself stays.
+const main = document.querySelector("main");
+let message = document.querySelector("#flashes .note");
+document.addEventListener("htmx:after:swap", () => {
+  const newest = document.querySelector("#flashes .note");
+  if (!newest || newest === message) return;
+  message = newest;
+  const bar = document.querySelector(".top")?.offsetHeight ?? 0;
+  main?.classList.toggle("has-news", newest.getBoundingClientRect().top < bar);
+});
+document.addEventListener("pointerdown", (event) => {
+  if (!event.target.closest("#flashes")) main?.classList.remove("has-news");
+});
+
 // An answer that lands away from its button comes into sight.
 document.addEventListener("htmx:after:swap", (event) => {
   const named = event.detail?.ctx?.target; // As hx-status writes it, where that chose the place.

@@ -4,6 +4,7 @@
 const counted = (form) => {
   const ticked = form.querySelectorAll("[data-tick]:checked").length;
   for (const bar of form.querySelectorAll("[data-with-selection]")) bar.hidden = ticked === 0;
+  for (const bar of form.querySelectorAll("[data-without-selection]")) bar.hidden = ticked > 0;
   for (const place of form.querySelectorAll("[data-selected-count]")) place.textContent = String(ticked);
 };
 document.addEventListener("change", (event) => {

@@ -8,6 +8,8 @@ from io import StringIO
 import pytest
 from flask import Flask
 
+from app.domain.relevance import synonyms
+from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.author import Author, Origin
 from app.domain.sites import activity
 from app.domain.sites.accounts import Role
@@ -57,6 +59,22 @@ def test_a_filter_stays_in_the_form_the_pages_and_the_table(app: Flask, admin: P
     second = text(admin, older)
     assert "Saved Mug 9</summary>" in second and "Saved Mug 10</summary>" not in second
     admin.get(older)
+
+
+def test_a_change_of_search_has_the_words_and_the_undo_of_its_own_page(
+    app: Flask, admin: PageClient, clock: StoppedClock
+) -> None:
+    with app.app_context(), transaction():
+        one_way = SynonymGroup(SynonymType.ONE_WAY, "phone", ("mobile",))
+        synonyms.add(Author(1, "Mia Moss", clock), one_way)
+        db.session.flush()
+        entry_id = max(db.session.scalars(db.select(AuditEntry.id)))
+    for page in (PAGE, f"{PAGE}/{entry_id}"):
+        shown = text(admin, page)
+        assert "<ins>one way</ins>" in shown and "ONE_WAY" not in shown and "MANUAL" not in shown
+        assert f'href="/admin/search/activity/{entry_id}"' in shown
+    admin.post(f"/admin/search/activity/{entry_id}/undo", {})
+    assert f'href="/admin/search/activity/{entry_id}"' not in text(admin, PAGE)
 
 
 def test_what_cannot_be_looked_for_is_named_and_makes_no_table(admin: PageClient) -> None:

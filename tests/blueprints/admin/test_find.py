@@ -9,8 +9,10 @@ from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
+from tests import counted_searches
 from tests.blueprints.admin.conftest import SignedIn
 from tests.factories import make_order, make_product, make_rule, make_site, make_synonym, make_taxonomy
+from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient, Reading
 from tests.statements import statements
 
@@ -19,21 +21,25 @@ LEVELS = [{"levelId": "kitchen", "name": "Kitchen", "children": [{"levelId": "ke
 
 
 @pytest.fixture
-def ids(app: Flask, site_id: int) -> dict[str, str]:
+def ids(app: Flask, site_id: int, clock: StoppedClock) -> dict[str, str]:
     """One of each kind that has “kettle” in it; another shop has them, too."""
     with app.app_context(), transaction():
-        site = db.session.get_one(Site, site_id)
+        site, day = db.session.get_one(Site, site_id), clock.now().date()
         for one in (make_site("other.test"), site):
             make_taxonomy(one, LEVELS, active=True, id=f"kinds-{one.id}")
             product = make_product(one, "KET-1", name="Steel kettle")
             order = make_order(one, product, number=7, contact_name="Kit Kettlewell")
             synonym, rule = make_synonym(one, "kettle", "water boiler"), make_rule(one, "kettle")
+            make_product(one, "POT-1", name="Pot", search_terms=["jug", "Kettle"])
+            counted_searches.count(one.id, day, day, "electric kettle", 0, searches=3, found_nothing=3)
         return {
             "product": f"/admin/catalogue/product/{product.id}",
             "order": f"/admin/orders/{order.id}",
             "level": f"/admin/catalogue/taxonomy/kinds-{site.id}?level=kettles",
             "synonym": f"/admin/search/synonyms/{synonym.id}",
+            "term": "/admin/search/terms?q=POT-1",
             "rule": f"/admin/search/ranking/{rule.id}",
+            "failed search": "/admin/search/test?q=electric+kettle",
         }
 
 
@@ -81,9 +87,9 @@ def test_whatever_is_typed_is_answered(site_id: int, signed_in: SignedIn, words:
 
 
 def test_it_takes_the_same_statements_however_much_there_is(
-    app: Flask, ids: dict[str, str], site_id: int, signed_in: SignedIn
+    app: Flask, ids: dict[str, str], site_id: int, clock: StoppedClock, signed_in: SignedIn
 ) -> None:
-    ada = signed_in(Role.ADMIN)
+    ada, day = signed_in(Role.ADMIN), clock.now().date()
     with statements(app) as few:
         links(ada, "kettle")
     with app.app_context(), transaction():
@@ -91,9 +97,11 @@ def test_it_takes_the_same_statements_however_much_there_is(
         for number in range(6):
             make_order(site, make_product(site, name=f"Kettle {number}"), contact_name="Kettle")
             make_rule(site, f"kettle {number}")
+            make_product(site, name=f"Pot {number}", search_terms=["kettle"])
+            counted_searches.count(site_id, day, day, f"kettle {number}", 0, searches=1, found_nothing=1)
             make_synonym(site, f"kettle {number}", f"boiler {number}")
     with statements(app) as many:
-        assert len(links(ada, "kettle")) == 21
+        assert len(links(ada, "kettle")) == 31
     assert len(few) == len(many)
 
 

@@ -96,9 +96,7 @@ def test_categories_that_are_not_listed_are_named_with_the_reason(app: Flask, so
     assert "The category is excluded from the sitemap; those below it are listed." in page.texts["td"]
 
 
-def test_categories_that_are_not_listed_are_counted(
-    app: Flask, indexing: SearchContext, someone: Merchandiser
-) -> None:
+def test_categories_that_are_not_listed_are_counted(app: Flask, indexing: SearchContext, someone: Merchandiser) -> None:
     someone.post(f"{PATH}/build", {})
     _build(app, indexing)
     page = someone.pages.client.get(PATH, base_url=someone.pages.base).text

@@ -13,6 +13,7 @@ from app.domain.search_statistics.counting.days import today
 from app.domain.search_statistics.counting.rolling_sums import first_day, select_sums
 from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.shared.clock import Clock
+from app.domain.shared.records import containing
 from app.domain.sites.sites import time_zone_of
 from app.extensions import db
 
@@ -67,11 +68,29 @@ def searches_without_results(
     clock: Clock, site_id: int, period: int, most: int
 ) -> tuple[list[SearchWithoutResults], int]:
     """Return the searches that found nothing most often in a period of days, and how many different ones did."""
-    sums = rolling_sums.select_sums(site_id, days.today(clock, time_zone_of(site_id)), period)
-    columns = (sums.c.word, sums.c.found_nothing, sums.c.last_result_count)
-    query: Select[*tuple[Any, ...]] = select(*columns).where(sums.c.found_nothing > 0, sums.c.word != "")
-    ordered = query.order_by(sums.c.found_nothing.desc(), sums.c.word).limit(most)
-    found = [SearchWithoutResults(*row) for row in db.session.execute(ordered)]
+    query = _without_results(clock, site_id, period)
+    found = _most_often(query, most)
     if len(found) < most:
         return found, len(found)
     return found, db.session.scalar(query.with_only_columns(func.count())) or 0
+
+
+def find_searches_without_results(
+    clock: Clock, site_id: int, period: int, most: int, words: str
+) -> list[SearchWithoutResults]:
+    """Return the searches with the words that found nothing most often in a period of days."""
+    query = _without_results(clock, site_id, period)
+    return _most_often(query.where(containing(query.selected_columns.word, words.casefold())), most)
+
+
+def _without_results(clock: Clock, site_id: int, period: int) -> Select[*tuple[Any, ...]]:
+    """Select the fields of SearchWithoutResults."""
+    sums = rolling_sums.select_sums(site_id, days.today(clock, time_zone_of(site_id)), period)
+    columns = (sums.c.word, sums.c.found_nothing, sums.c.last_result_count)
+    return select(*columns).where(sums.c.found_nothing > 0, sums.c.word != "")
+
+
+def _most_often(query: Select[*tuple[Any, ...]], most: int) -> list[SearchWithoutResults]:
+    column = query.selected_columns
+    ordered = query.order_by(column.found_nothing.desc(), column.word).limit(most)
+    return [SearchWithoutResults(*row) for row in db.session.execute(ordered)]
