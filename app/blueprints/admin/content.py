@@ -361,7 +361,7 @@ add_editor(
         plural="collections",
         folder="/catalogue",
         permission=Permission.MANAGE_CATALOGUE,
-        lead="A collection is a set of products chosen by hand, with a page of its own beside the categories: a season, "
+        lead="A collection is a set of products chosen by hand, with a page of its own beside categories: a season, "
         "a gift list.",
         none_yet="A collection puts products that belong together on one page, in the order you choose.",
         controls=(
