@@ -1,7 +1,7 @@
 // Where the focus goes and what comes into sight, when a page or a fragment arrives.
 
 // On a phone the tab of this page may lie beyond the edge.
-document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+for (const tab of document.querySelectorAll(".tabs [aria-current]")) tab.scrollIntoView({ block: "nearest", inline: "center" });
 
 // The summary of a refused form is read first.
 const focus = (root) => root.querySelector?.("[data-focus]")?.focus();
