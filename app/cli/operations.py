@@ -34,19 +34,23 @@ NOT_SET_UP = "No delivery is set up: set ALERT_EMAIL or ALERT_WEBHOOK_URL."
 
 
 @click.command("backup")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=click.Path(path_type=Path), required=False)
 @click.option("--keep", type=click.IntRange(1), help="In a folder: how many of the dated backups stay.")
 @with_appcontext
 @reports_refusals
-def backup_command(path: Path, keep: int | None) -> None:
+def backup_command(path: Path | None, keep: int | None) -> None:
     """Copy the database, the pictures and the secret key that the shop made itself to PATH, while the shop runs.
 
-    PATH is a new file, or a folder, in which the file gets a name with the date. Not in it: search indexes,
+    PATH is a new file, or a folder, in which the file gets a name with the date; without it, the folder of
+    BACKUP_DIR, whose newest backup the alert looks at. Not in it: search indexes,
     sitemaps and the queue, which are made anew, the settings of the environment, and pictures where those are in a
     bucket (PICTURES=s3).
     """
     config: Config = current_app.config["SHOP"]
-    made = make_backup(config, erasures(), config.instance_folder, path, clock().now(), keep)
+    target = path or config.backup_dir
+    if target is None:
+        raise click.UsageError("Name a file or a folder, or set BACKUP_DIR.")
+    made = make_backup(config, erasures(), config.instance_folder, target, clock().now(), keep)
     click.echo(f"Backed up to {made.path}: {_summarize(made.manifest)}")
     if made.manifest.pictures_elsewhere:
         click.echo(f"The pictures are in {made.manifest.pictures_elsewhere} and not in this backup.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -78,3 +79,11 @@ def test_open_alerts_are_listed_and_make_the_exit_status_1(app: Flask, clock: St
             "2026-11-20T12:00:00Z\tfern.test\tindex_damaged\tproducts\tIt is cut.",
         ],
     )
+
+
+def test_a_backup_goes_where_the_alert_looks_for_it(app: Flask, tmp_path: Path) -> None:
+    assert "or set BACKUP_DIR" in app.test_cli_runner().invoke(args=["backup"]).output
+    folder = tmp_path / "missing" / "backups"
+    app.config["SHOP"] = dataclasses.replace(app.config["SHOP"], backup_dir=folder)
+    result = app.test_cli_runner().invoke(args=["backup"])
+    assert result.exit_code == 1 and f"There is no folder {folder.parent}" in result.output

@@ -40,7 +40,7 @@ HEADINGS = {
     FoundKind.FAILED_SEARCH: ("Searches that found nothing", "search"),
 }
 TABS = (
-    ("Search", search_tabs.PAGES),
+    ("Search", (*search_tabs.PAGES, *(page for within in search_tabs.WITHIN.values() for page in within[1:]))),
     ("SEO", seo_tabs.PAGES),
     ("Mobile POS", pos_tabs.PAGES),
     ("Settings", settings.PAGES),

@@ -1,20 +1,23 @@
 // Where the focus goes and what comes into sight, when a page or a fragment arrives.
 
 // On a phone the tab of this page may lie beyond the edge.
-document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+for (const tab of document.querySelectorAll(".tabs [aria-current]")) tab.scrollIntoView({ block: "nearest", inline: "center" });
 
 // The summary of a refused form is read first.
 const focus = (root) => root.querySelector?.("[data-focus]")?.focus();
 focus(document);
 document.addEventListener("htmx:after:swap", (event) => focus(event.target));
 
-// Where an answer took the pressed button away, the heading of its section has the focus.
+// Where an answer took the pressed button away and no other script knows better, the heading of its section has the focus.
 let section = null;
 document.addEventListener("htmx:before:swap", () => {
   section = document.activeElement?.closest("section[aria-labelledby]")?.getAttribute("aria-labelledby");
 });
 document.addEventListener("htmx:after:swap", () => {
-  if (section && document.activeElement === document.body) document.getElementById(section)?.focus();
+  const heading = section;
+  setTimeout(() => {
+    if (heading && document.activeElement === document.body) document.getElementById(heading)?.focus();
+  });
 });
 
 // Escape closes what a link opened in its own place, and whoever closed it stands on that link again.

@@ -63,11 +63,13 @@ def ids(app: Flask, shop: Merchandiser) -> dict[str, object]:
         ("/ranking/{rule}", "/ranking"),
         ("/synonyms/{synonym}", "/synonyms"),
         ("/synonyms/import", "/synonyms"),
-        ("/golden", "/golden"),
-        ("/judgements/{judgements}", "/judgements"),
-        ("/judgements/{judgements}/searches/{judged}", "/judgements"),
-        ("/judgements/{judgements}/import", "/judgements"),
+        ("/golden", "/test"),
+        ("/judgements/{judgements}", "/test"),
+        ("/judgements/{judgements}/searches/{judged}", "/test"),
+        ("/judgements/{judgements}/import", "/test"),
         ("/test", "/test"),
+        ("/activity", ""),
+        ("/comparisons", "/ranking"),
         ("/replays/{replay}", "/synonyms"),
         ("/replays/{replay_of_rule}", "/ranking"),
         ("/effect/synonym/{synonym}", "/synonyms"),
@@ -79,6 +81,16 @@ def test_a_page_marks_the_tab_that_it_belongs_to(
     shop: Merchandiser, ids: dict[str, object], address: str, tab: str
 ) -> None:
     assert marked(shop.get(SECTION + address.format(**ids))) == [SECTION + tab]
+
+
+def test_the_menu_has_the_seven_pages_and_others_stand_within_them(shop: Merchandiser) -> None:
+    page = shop.get(f"{SECTION}/golden")
+    menu = page.tags.index(("nav", {"class": "tabs", "aria-label": "Search"}))
+    assert len(list(takewhile(lambda tag: tag[0] == "a", page.tags[menu + 1 :]))) == 7
+    menu = page.tags.index(("nav", {"class": "tabs within", "aria-label": "Test a search"}))
+    within = [link for _, link in takewhile(lambda tag: tag[0] == "a", page.tags[menu + 1 :])]
+    assert [link["href"] for link in within] == [SECTION + page for page in ("/test", "/golden", "/judgements")]
+    assert [link["href"] for link in within if link.get("aria-current")] == [f"{SECTION}/golden"]
 
 
 @pytest.mark.parametrize(
