@@ -63,6 +63,10 @@ OPEN: Rows = {
     ("GET", "/metrics"): EVERYBODY,
     ("GET", "/admin/login"): EVERYBODY,
     ("POST", "/admin/login"): EVERYBODY,
+    ("GET", "/admin/forgotten"): EVERYBODY,
+    ("POST", "/admin/forgotten"): EVERYBODY,
+    ("GET", "/admin/new-password/<token>"): EVERYBODY,
+    ("POST", "/admin/new-password/<token>"): EVERYBODY,
     ("POST", "/admin/logout"): EVERYBODY,
 }
 

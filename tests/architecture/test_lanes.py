@@ -70,6 +70,10 @@ BULK = {
 SIGN_IN = {
     "GET /admin/login",
     "POST /admin/login",
+    "GET /admin/forgotten",
+    "POST /admin/forgotten",
+    "GET /admin/new-password/<token>",
+    "POST /admin/new-password/<token>",
     "POST /admin/logout",
     "POST /v1/auth/login",
     "POST /v1/auth/logout",
