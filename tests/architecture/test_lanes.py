@@ -72,6 +72,8 @@ SIGN_IN = {
     "POST /admin/login",
     "GET /admin/forgotten",
     "POST /admin/forgotten",
+    "GET /admin/invitation/<token>",
+    "POST /admin/invitation/<token>",
     "GET /admin/new-password/<token>",
     "POST /admin/new-password/<token>",
     "POST /admin/logout",

@@ -50,7 +50,7 @@ def new_password(token: str) -> Response:
         user = account_mails.user_of_link(read_account_link(AccountMailKind.RESET, token, ports.clock().now()))
     except NotFound as over:
         return link_is_over_page(over)
-    return private_page("admin/sign_in/new_password.html", errors=FieldErrors(), token=token, email=user.email)
+    return private_page("admin/forgotten/new_password.html", errors=FieldErrors(), token=token, email=user.email)
 
 
 @bp.post("/new-password/<token>")
@@ -66,13 +66,13 @@ def new_password_save(token: str) -> Response:
         return link_is_over_page(over)
     except Invalid as wrong:
         errors = FieldErrors(wrong)
-        return private_page("admin/sign_in/new_password.html", 400, errors=errors, token=token, email=email)
+        return private_page("admin/forgotten/new_password.html", 400, errors=errors, token=token, email=email)
     flash("Password set. Sign in with it.", "good")
     return redirect(url_for("admin.sign_in"))
 
 
 def link_is_over_page(over: NotFound) -> Response:
-    return private_page("admin/sign_in/link_over.html", 404, reason=over.message)
+    return private_page("admin/forgotten/link_over.html", 404, reason=over.message)
 
 
 def private_page(template: str, status: int = 200, **context: object) -> Response:
@@ -85,4 +85,4 @@ def private_page(template: str, status: int = 200, **context: object) -> Respons
 
 def _request_page(errors: FieldErrors) -> str:
     email, is_sent = request.form.get("email", ""), "sent" in request.args
-    return render_template("admin/sign_in/forgotten.html", errors=errors, email=email, is_sent=is_sent)
+    return render_template("admin/forgotten/page.html", errors=errors, email=email, is_sent=is_sent)

@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
 from app.domain.sites import account_mails, accounts
 from app.domain.sites.models import AccountMail, AuditEntry
-from app.domain.work.mailing import Mail
 from app.extensions import db
 from app.jobs import accounts as account_jobs
 from app.operations.work_context import work_context
 from app.transaction import transaction
-from app.web.account_links import account_link_path
+from tests.blueprints.admin.account_mails import link_of, sent_mails
 from tests.factories import PASSWORD
 from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient
 
 MERCHANDISER = "merchandiser@shop.test"
 NEW = "nine blue kettles"
-
-
-class Post:
-    """A mail server that takes every mail."""
-
-    reaches_people = True
-
-    def __init__(self) -> None:
-        self.sent: list[Mail] = []
-
-    def send(self, mail: Mail) -> None:
-        self.sent.append(mail)
-
-    def forget(self, address: str) -> int:
-        return 0
 
 
 @pytest.fixture
@@ -49,21 +31,6 @@ def browser(app: Flask, site_id: int) -> PageClient:
 def request_link(browser: PageClient, email: str = MERCHANDISER) -> str:
     """Request a link and return where the browser is led."""
     return str(browser.post("/admin/forgotten", {"email": email}).location)
-
-
-def sent_mails(app: Flask) -> list[Mail]:
-    """Return the mails that wait, sent."""
-    post = Post()
-    with app.app_context():
-        for mail_id in account_mails.due(work_context().clock):
-            account_mails.send(work_context(), post, mail_id, account_link_path)
-    return post.sent
-
-
-def link_of(mail: Mail) -> str:
-    found = re.search(r"https://localhost(/admin/\S+)", mail.text)
-    assert found and found[1] in mail.html
-    return found[1]
 
 
 def test_a_link_sets_a_new_password_once_and_ends_all_sessions(app: Flask, browser: PageClient) -> None:
