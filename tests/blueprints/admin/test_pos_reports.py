@@ -163,9 +163,7 @@ def listed(admin: PageClient, query: str = "") -> list[str]:
 
 
 def linked(html: str) -> list[str]:
-    return [
-        link.partition('"')[0].replace("&#39;", "'") for link in html.split(f'href="{SESSIONS}/')[1:]
-    ]
+    return [link.partition('"')[0].replace("&#39;", "'") for link in html.split(f'href="{SESSIONS}/')[1:]]
 
 
 def test_the_list_is_filtered_by_location_and_day(ids: Ids, closed: list[str], admin: PageClient) -> None:
