@@ -34,6 +34,7 @@ JOBS = {  # Every job and its queue.
     "catalogue:work_off_tasks": "default",
     "catalogue:prepare_picture": "builds",
     "catalogue:run_bundle": "builds",
+    "accounts:send_mail": "default",
     "orders:send_mail": "default",
     "pos:check_payments": "default",
     "pos:deliver_simulated_events": "default",

@@ -28,11 +28,13 @@ from app.domain.search.index.runs import REBUILD
 from app.domain.seo.site_check import SITE_CHECK
 from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.clock import Clock
+from app.domain.sites import account_mails
+from app.domain.sites.account_mails import ACCOUNT_MAIL
 from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.taxonomy.tasks.runner import sites_with_work
 from app.domain.work import leases
 from app.domain.work.models import LeasedWork, WorkKind
-from app.jobs import catalogue, orders, pos, relevance, search, seo
+from app.jobs import accounts, catalogue, orders, pos, relevance, search, seo
 from app.ports import clock, machine_id, queue, search_engine, worker_locks
 from app.transaction import transaction
 
@@ -106,6 +108,13 @@ LEASED_JOBS = {
             "mail about an order {}",
             orders.send_mail,
             waiting=lambda: order_mails.due(clock()),
+        ),
+        LeasedJob(
+            ACCOUNT_MAIL,
+            "accounts:send_mail",
+            "mail to a user {}",
+            accounts.send_mail,
+            waiting=lambda: account_mails.due(clock()),
         ),
         LeasedJob(BUNDLE_RUN, "catalogue:run_bundle", "import or export {}", catalogue.run_bundle),
         LeasedJob(SITE_CHECK, "seo:check_site", "site check {}", seo.check_whole_site),

@@ -34,6 +34,7 @@ from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.author import Author
 from app.domain.sites import activity
 from app.domain.sites import purge as sites
+from app.domain.sites.account_mails import ACCOUNT_MAIL
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.sites import all_sites
 from app.domain.taxonomy.tasks.queue import TASK
@@ -57,6 +58,7 @@ RETENTIONS: tuple[Retention, ...] = (
     leases.retention(RECEIPT_MAIL, "receipts that were mailed"),
     leases.retention(JOURNAL_MAIL, "mails of the journal"),
     leases.retention(ORDER_MAIL, "mails about orders"),
+    leases.retention(ACCOUNT_MAIL, "mails to users"),
     leases.retention(REPLAY, "replays"),
     leases.retention(JUDGEMENT, "figures of judgement lists"),
     leases.retention(SITE_CHECK, "site checks", is_superseded()),

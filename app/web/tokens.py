@@ -62,10 +62,12 @@ ACCESS = TokenKind("at+jwt", "shop-api", "access-tokens", timedelta(minutes=15),
 PAYMENT = TokenKind("pos-pay+jwt", "pos-reader", "payment-tokens", timedelta(minutes=5), ("sid", "agent", "location"))
 
 DEVICE = Purpose("known-devices", 2_048)  # Each user in it has an end of its own; twenty take some 1,700 characters.
+INVITATION = Purpose("invitation", 300, timedelta(days=7))
 JOURNEY = Purpose("journey", 4_096)  # The cookie's age is its end.
 ORDER = Purpose("order", 120)
 PASSKEY_ASSERTION = Purpose("passkey-assertion", 400, timedelta(minutes=5))
 PASSKEY_REGISTRATION = Purpose("passkey-registration", 400, timedelta(minutes=5))
+PASSWORD_RESET = Purpose("password-reset", 300, timedelta(hours=1))
 RECEIPT = Purpose("receipt", 120)
 RECEIVED_FILE = Purpose("received-file", 1_000, timedelta(minutes=50))  # An unused file is removed after an hour.
 SESSION_END = Purpose("session-end", 200)  # The session itself ends first.

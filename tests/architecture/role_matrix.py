@@ -63,6 +63,12 @@ OPEN: Rows = {
     ("GET", "/metrics"): EVERYBODY,
     ("GET", "/admin/login"): EVERYBODY,
     ("POST", "/admin/login"): EVERYBODY,
+    ("GET", "/admin/forgotten"): EVERYBODY,
+    ("POST", "/admin/forgotten"): EVERYBODY,
+    ("GET", "/admin/invitation/<token>"): EVERYBODY,
+    ("POST", "/admin/invitation/<token>"): EVERYBODY,
+    ("GET", "/admin/new-password/<token>"): EVERYBODY,
+    ("POST", "/admin/new-password/<token>"): EVERYBODY,
     ("POST", "/admin/logout"): EVERYBODY,
 }
 
@@ -235,6 +241,10 @@ STAFF_OF_SHOP: Rows = {
     ("GET", "/admin/users"): ADMINS,
     ("GET", "/admin/user/new"): ADMINS,
     ("POST", "/admin/user/new"): ADMINS,
+    ("GET", "/admin/user/invite"): ADMINS,
+    ("POST", "/admin/user/invite"): ADMINS,
+    ("POST", "/admin/user/<user_id>/invitation"): ADMINS,
+    ("POST", "/admin/user/<user_id>/invitation/revoke"): ADMINS,
     ("GET", "/admin/user/<user_id>"): ADMINS,
     ("POST", "/admin/user/<user_id>"): ADMINS,
     ("POST", "/admin/user/<user_id>/password"): ADMINS,

@@ -70,6 +70,12 @@ BULK = {
 SIGN_IN = {
     "GET /admin/login",
     "POST /admin/login",
+    "GET /admin/forgotten",
+    "POST /admin/forgotten",
+    "GET /admin/invitation/<token>",
+    "POST /admin/invitation/<token>",
+    "GET /admin/new-password/<token>",
+    "POST /admin/new-password/<token>",
     "POST /admin/logout",
     "POST /v1/auth/login",
     "POST /v1/auth/logout",

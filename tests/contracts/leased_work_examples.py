@@ -43,6 +43,8 @@ from app.domain.seo.site_check import SITE_CHECK
 from app.domain.seo.sitemap import builds
 from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.author import Author
+from app.domain.sites import account_mails
+from app.domain.sites.account_mails import ACCOUNT_MAIL, AccountMailKind
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy import tasks
@@ -123,6 +125,11 @@ def mail_about_order(_context: SearchContext, author: Author) -> None:
     order_mails.request_mail(author, order, OrderMailKind.RECEIVED)
 
 
+def mail_link_to_user(_context: SearchContext, author: Author) -> None:
+    user = make_user(db.session.get_one(Site, author.site_id))
+    account_mails.request_mail(author, user, AccountMailKind.RESET)
+
+
 def export_shop(_context: SearchContext, author: Author) -> None:
     user = make_user(db.session.get_one(Site, author.site_id))
     bundle_runs.request_export(author, user.id, "shop.zip", frozenset(Part))
@@ -153,6 +160,7 @@ EXAMPLES = {
         Example(RECEIPT_MAIL, mail_receipt),
         Example(JOURNAL_MAIL, mail_journal),
         Example(ORDER_MAIL, mail_about_order),
+        Example(ACCOUNT_MAIL, mail_link_to_user),
         Example(SITE_CHECK, lambda _, author: site_check.request_check(author)),
         Example(BUNDLE_RUN, export_shop),
     )

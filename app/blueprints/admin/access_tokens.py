@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import current_app, flash, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response
 
@@ -12,7 +13,8 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, sent_number
 from app.blueprints.admin.sign_in import user_by_password
-from app.blueprints.callers import current_author
+from app.blueprints.callers import current_author, request_host
+from app.config import Config
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.sites import personal_tokens, staff
 from app.domain.sites.personal_tokens import DEFAULT_LIFETIME, LIFETIMES, IssuedToken, token_problems
@@ -21,6 +23,7 @@ from app.web.permissions import Permission, requires
 
 TOKEN = "<int(max=2147483647):token_id>"
 NO_ERRORS = FieldErrors()
+NO_TOKEN = "<the token>"
 Answer = str | Response | tuple[str, int]
 
 
@@ -79,6 +82,7 @@ def _page(errors: FieldErrors, issued: IssuedToken | None = None) -> str:
     sent = {} if issued else request.form
     return render_template(
         "admin/access_tokens/page.html",
+        agent=_agent_configuration(issued.text if issued else NO_TOKEN),
         tokens=personal_tokens.tokens_of(ports.clock(), current_user.site_id, current_user.user_id),
         errors=errors,
         issued=issued,
@@ -86,3 +90,20 @@ def _page(errors: FieldErrors, issued: IssuedToken | None = None) -> str:
         lifetimes=[(str(days), f"{days} days") for days in LIFETIMES],
         days=sent.get("days", str(DEFAULT_LIFETIME)),
     )
+
+
+def _agent_configuration(token: str) -> dict[str, str] | None:
+    """Return the address of the tools for AI agents, and how an agent is set up with it: as a command and as JSON; None
+    where the tools are switched off. Behind https the proxy passes the address on (docs/mcp.md)."""
+    config: Config = current_app.config["SHOP"]
+    if config.mcp_port is None:
+        return None
+    host = request.host if request.is_secure else f"{request_host()}:{config.mcp_port}"
+    address = f"{request.scheme}://{host}/mcp"
+    header = {"Authorization": f"Bearer {token}"}
+    servers = {"mcpServers": {"shop": {"type": "http", "url": address, "headers": header}}}
+    return {
+        "address": address,
+        "command": f'claude mcp add --transport http shop {address} --header "Authorization: Bearer {token}"',
+        "json": json.dumps(servers, indent=2),
+    }

@@ -117,7 +117,7 @@ def sign_in_check() -> Answer:
         user = user_signing_in()
     except Invalid as wrong:
         return _sign_in_page(FieldErrors(wrong), wanted), 400
-    return _admit(user, _site_of_host(), wanted)
+    return _admit(user, site_of_host(), wanted)
 
 
 @bp.post("/logout")
@@ -163,7 +163,7 @@ def password_change() -> Answer:
     return response
 
 
-def _site_of_host() -> int:
+def site_of_host() -> int:
     """Return the site of the address. Raises NotFound at a host without a shop."""
     site = site_by_host(request_host())
     if site is None:

@@ -111,7 +111,7 @@ def user_device_remove(user_id: int, device_id: str) -> Response:
 
 
 def _new_page(errors: FieldErrors) -> str:
-    return render_template("admin/users/new.html", errors=errors, sent=request.form, **_roles())
+    return render_template("admin/users/new.html", errors=errors, sent=request.form, **role_choices())
 
 
 def _edit_page(user_id: int, errors: FieldErrors, is_typed: bool = False) -> str:
@@ -126,11 +126,12 @@ def _edit_page(user_id: int, errors: FieldErrors, is_typed: bool = False) -> str
         devices=devices.devices_of(current_user.site_id, user_id),
         tokens=personal_tokens.tokens_of(ports.clock(), current_user.site_id, user_id),
         errors=errors,
-        **_roles(),
+        **role_choices(),
     )
 
 
-def _roles() -> dict[str, object]:
+def role_choices() -> dict[str, object]:
+    """Return what the form of roles needs."""
     return {"grantable": grantable(current_user.roles), "role_names": ROLE_NAMES, "role_meanings": ROLE_MEANINGS}
 
 

@@ -41,6 +41,7 @@ def _leased(actor: str = "requested_by", **more: str) -> Columns:
 
 
 COLUMNS: Mapping[str, Columns] = {
+    "account_mails": _leased(personal="email", none="id kind"),
     "alert_messages": Columns(none="channel"),
     "alerts": Columns(text="detail", none="cause machine subject"),
     "api_sessions": Columns(

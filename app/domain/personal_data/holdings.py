@@ -24,6 +24,7 @@ from app.domain.pos.models import (
     StoredProcessorEvent,
 )
 from app.domain.sites.models import (
+    AccountMail,
     ApiSession,
     PersonalToken,
     RoleGrant,
@@ -147,6 +148,15 @@ HOLDINGS: tuple[Holding, ...] = (
         _order_mails,
         ("order_id", "kind", "email", "state", "created_at", "finished_at"),
         "The address is removed.",
+        lambda _person: {"email": None},
+    ),
+    Holding(
+        "accountMails",
+        "Emails with a link to set a password",
+        AccountMail,
+        _of_user(AccountMail.user_id),
+        ("kind", "email", "state", "created_at", "finished_at"),
+        "The address is removed, and the link stops working.",
         lambda _person: {"email": None},
     ),
     Holding(

@@ -22,6 +22,7 @@ from app.domain.sites.models import User
 from app.extensions import db
 
 LABELS = {"from": "From", "to": "To", "location": "Location"}
+MOST_X_REPORTS = 20
 DAYS = (date(2000, 1, 1), date(2199, 12, 31))  # Within these every day begins and ends in every time zone.
 
 
@@ -95,6 +96,33 @@ def z_report_page(site_id: int, zone: ZoneInfo, filters: ZReportList) -> Paged[Z
     found = db.session.execute(query.limit(PAGE_SIZE).offset((filters.page - 1) * PAGE_SIZE))
     rows = [_row(session, location, name) for session, location, name in found]
     return Paged(rows, filters.page, PAGE_SIZE, total)
+
+
+@dataclass(frozen=True, slots=True)
+class XReportRow:
+    """A work session without a Z report, whose X report can be read. `is_open`: its till is still signed in."""
+
+    session_id: str
+    location: str | None
+    person: str | None
+    started_at: datetime
+    is_open: bool
+
+
+def x_reports(site_id: int) -> list[XReportRow]:
+    """Return the latest work sessions of a shop that are not closed, at most MOST_X_REPORTS."""
+    query = (
+        select(PosSession, PosLocation.display_name, func.coalesce(PosAgent.display_name, User.display_name))
+        .outerjoin(PosLocation, PosLocation.id == PosSession.opened_location_id)
+        .outerjoin(PosAgent, PosAgent.id == PosSession.agent_id)
+        .outerjoin(User, User.id == PosSession.user_id)
+        .where(PosSession.site_id == site_id, PosSession.closed_at.is_(None))
+        .order_by(PosSession.started_at.desc(), PosSession.id)
+    )
+    return [
+        XReportRow(session.id, location, person, session.started_at, session.ended_at is None)
+        for session, location, person in db.session.execute(query.limit(MOST_X_REPORTS))
+    ]
 
 
 def _conditions(zone: ZoneInfo, filters: ZReportList) -> list[ColumnElement[bool]]:

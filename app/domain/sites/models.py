@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.domain.shared.records import JsonValue, UtcDateTime
+from app.domain.work.mailing import MailToSend
+from app.domain.work.models import state_known
 from app.extensions import Base
 
 
@@ -78,6 +80,22 @@ class User(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
     grants: Mapped[list[RoleGrant]] = relationship(cascade="all, delete-orphan")
+
+
+class AccountMail(MailToSend, Base):
+    """A mail with a link by which a user sets a password. The link works while the user has this `session_version`,
+    which every change of the password raises."""
+
+    __tablename__ = "account_mails"
+    __table_args__ = (
+        Index(None, "state", "next_try_at"),
+        CheckConstraint("kind in ('reset', 'invitation')", name="kind_known"),
+        state_known(),
+    )
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    kind: Mapped[str] = mapped_column(String(16))
+    session_version: Mapped[int]
 
 
 class RoleGrant(Base):

@@ -66,8 +66,8 @@ class StaffRights:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A user who holds a role on the shop. `seen_at` is when one of the user's browser sessions was last used, None
-    without a session."""
+    """A user who holds a role on the shop; one without a password was invited. `seen_at` is when one of the user's
+    browser sessions was last used, None without a session."""
 
     user_id: int
     email: str
@@ -76,6 +76,7 @@ class Member:
     roles: tuple[Role, ...]
     rights: StaffRights
     seen_at: datetime | None = None
+    has_password: bool = True
 
 
 def grantable(actor_roles: Collection[Role]) -> tuple[Role, ...]:
@@ -219,7 +220,10 @@ def _member(actor: SignedIn, user: User, grants: list[tuple[str, int]], seen_at:
         user_roles=roles,
         elsewhere=any(site_id != actor.site_id for _, site_id in grants),
     )
-    return Member(user.id, user.email, user.display_name, user.enabled, tuple(sorted(roles)), rights, seen_at)
+    has_password = user.password_hash is not None
+    return Member(
+        user.id, user.email, user.display_name, user.enabled, tuple(sorted(roles)), rights, seen_at, has_password
+    )
 
 
 def _last_seen(user_ids: list[int]) -> dict[int, datetime]:

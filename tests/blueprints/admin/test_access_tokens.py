@@ -175,3 +175,19 @@ def _id(app: Flask) -> int:
         user_id = accounts.get_user("merchandiser@shop.test").id
         site_id = accounts.reachable_sites(user_id)[0].id
         return personal_tokens.tokens_of(shop_clock(), site_id, user_id)[0].id
+
+
+def test_the_page_has_a_configuration_for_agents_filled_in_with_a_new_token(merchandiser: PageClient) -> None:
+    before = merchandiser.get("/admin/tokens")
+    address = next(field["value"] for field in before.all("input") if field.get("id") == "agent-address")
+    assert address.startswith("http://localhost:") and address.endswith("/mcp")
+    assert f'"url": "{address}"' in before.texts["textarea"] and "Bearer <the token>" in before.texts["textarea"]
+    page = merchandiser.post("/admin/tokens", FORM, status=200)
+    [token] = set(TOKEN.findall(page.texts["textarea"]))
+    command = next(field["value"] for field in page.all("input") if field.get("id") == "agent-command")
+    assert address in command and token in command
+
+
+def test_behind_https_agents_reach_the_tools_at_the_address_of_the_shop(merchandiser: PageClient) -> None:
+    page = merchandiser.client.get("/admin/tokens", base_url="https://localhost").text
+    assert 'value="https://localhost/mcp"' in page

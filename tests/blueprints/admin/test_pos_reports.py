@@ -157,9 +157,13 @@ def closed(app: Flask, ids: Ids, clock: StoppedClock) -> list[str]:
 
 
 def listed(admin: PageClient, query: str = "") -> list[str]:
-    start = f"{SESSIONS}/"
-    links = [link.get("href", "") for link in admin.get(f"{REPORTS}{query}").all("a")]
-    return [href.removeprefix(start) for href in links if href.startswith(start)]
+    """Return the sessions whose Z reports are listed."""
+    admin.get(f"{REPORTS}{query}")
+    return linked(text_of(admin, f"{REPORTS}{query}").partition('id="results"')[2])
+
+
+def linked(html: str) -> list[str]:
+    return [link.partition('"')[0].replace("&#39;", "'") for link in html.split(f'href="{SESSIONS}/')[1:]]
 
 
 def test_the_list_is_filtered_by_location_and_day(ids: Ids, closed: list[str], admin: PageClient) -> None:
@@ -214,3 +218,16 @@ def test_a_report_from_before_they_were_stored_is_listed_all_the_same(
         make_work_session(agent, id="old", closed_at=clock.now() - timedelta(days=1), counted_cash=5)
     assert listed(admin) == ["old"]
     assert admin.get(f"{SESSIONS}/old").texts["h1"] == "Z report"
+
+
+def test_the_reports_begin_with_the_x_reports_of_sessions_that_are_not_closed(
+    app: Flask, admin: PageClient, ids: Ids, clock: StoppedClock
+) -> None:
+    def with_x_reports() -> list[str]:
+        return linked(text_of(admin, REPORTS).partition('id="results"')[0])
+
+    assert sorted(with_x_reports()) == ["admin's", "over"]
+    with app.app_context(), transaction():
+        session = db.session.get_one(PosSession, "over")
+        sessions.close(Author(ids.site, "Ada Admin", clock), session, 0, "")
+    assert (with_x_reports(), listed(admin)) == (["admin's"], ["over"])

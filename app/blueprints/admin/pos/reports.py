@@ -1,4 +1,4 @@
-"""The Z reports of the shop, filtered by location and day."""
+"""The X reports of sessions that are not closed, and the Z reports of the shop, filtered by location and day."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from flask_login import current_user
 
 from app.blueprints.admin.blueprint import bp
 from app.domain.pos import transactions
-from app.domain.pos.z_reports import ZReportList, z_report_page
+from app.domain.pos.z_reports import ZReportList, x_reports, z_report_page
 from app.domain.sites.sites import time_zone_of
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
@@ -25,4 +25,4 @@ def pos_reports() -> str:
     if wants_fragment():
         return render_template("admin/pos/reports/_results.html", **context)
     locations = [("", "Any location"), *transactions.location_choices(site_id)]
-    return render_template("admin/pos/reports/list.html", locations=locations, **context)
+    return render_template("admin/pos/reports/list.html", locations=locations, x_reports=x_reports(site_id), **context)
