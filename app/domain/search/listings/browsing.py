@@ -410,8 +410,9 @@ def order_without_hand(shop: Shop, node: ShopNode, most: int) -> list[int]:
     """Return the ids of the first `most` products that a category shows, in the order that they would have if none of
     them were placed by hand."""
     behind = [_is_sold_out()] if ranking_of(shop.settings).sold_out_last else []
-    order = *behind, Product.featured.desc(), Product.created_at.desc(), Product.id
-    return list(db.session.scalars(_products_shown_in(shop, node).order_by(*order).limit(most)))
+    newest_first = Product.created_at.desc(), Product.id
+    ordered = _products_shown_in(shop, node).order_by(*behind, Product.featured.desc(), *newest_first)
+    return list(db.session.scalars(ordered.limit(most)))
 
 
 def _is_sold_out() -> ColumnElement[bool]:
