@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol, Self
 
 from flask import Response, flash, make_response, redirect, render_template, request, url_for
@@ -12,19 +13,18 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.forms import Difference, FieldErrors, sent_ids, sent_number, sent_revision
+from app.blueprints.admin.forms import Difference, FieldErrors, sent_revision
+from app.blueprints.admin.product_order import PRODUCT_ACTIONS, ProductOrder, news_of
 from app.blueprints.admin.redirect_choice import sent_choice
 from app.blueprints.callers import current_author
 from app.domain.catalogue import content, queries
-from app.domain.catalogue.content import COLLECTION, PAGE, ContentKind, move_product
+from app.domain.catalogue.content import COLLECTION, PAGE, ContentKind
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 from app.domain.seo.redirects.moved_addresses import addresses_left_by
 from app.domain.shared.problems import Conflict, Invalid
 from app.transaction import transaction
 from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import Permission, requires
-
-PRODUCT_ACTIONS = ("add", "remove", "up", "down", "top", "place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,11 @@ class ContentEditor:
         """Return the address and the name of the page to go back to."""
         return url_for(f"admin.{self.plural}_list"), self.plural.capitalize()
 
+    def order_without_hand(self, record: Any) -> Sequence[int]:
+        """Return the ids of the products in the order that the shop gives them by itself; empty where it has none, and
+        for a record None, which is not stored yet."""
+        return ()
+
     def context(self, record: Any, form: ContentForm) -> dict[str, Any]:
         """Return the further context of the kind's own templates."""
         return {}
@@ -134,14 +139,19 @@ class FormParts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ContentForm:
-    """The form as it was filled in, its texts by their names in the draft. `product_ids` in their order; `revision` 0
-    is a record that is not saved yet."""
+    """The form as it was filled in, its texts by their names in the draft. `revision` 0 is a record that is not saved
+    yet."""
 
     texts: Mapping[str, str]
     enabled: bool = True
     revision: int = 0
-    product_ids: tuple[int, ...] = ()
+    products: ProductOrder = field(default_factory=ProductOrder)
     parts: Any = None
+
+    @property
+    def product_ids(self) -> tuple[int, ...]:
+        """The ids of the products in their order."""
+        return self.products.ids
 
     @classmethod
     def empty(cls, editor: ContentEditor) -> ContentForm:
@@ -150,49 +160,33 @@ class ContentForm:
     @classmethod
     def of(cls, editor: ContentEditor, record: Any) -> ContentForm:
         texts = {name: getattr(record, name) or "" for name in editor.fields}
-        product_ids = editor.kind.further(record).get("product_ids", ())
+        products = ProductOrder(editor.kind.further(record).get("product_ids", ()))
         parts = editor.parts.of(editor.kind.draft_of(record)) if editor.parts else None
-        return cls(texts, record.enabled, record.revision, product_ids, parts)
+        return cls(texts, record.enabled, record.revision, products, parts)
 
     @classmethod
     def sent(cls, editor: ContentEditor, sent: MultiDict[str, str]) -> ContentForm:
         texts = {name: sent.get(field, "") for name, field in editor.fields.items()}
-        product_ids = tuple(dict.fromkeys(sent_ids(sent, "product")))
+        products = ProductOrder.sent(sent)
         parts = editor.parts.sent(sent) if editor.parts else None
-        return cls(texts, "enabled" in sent, sent_revision(sent), product_ids, parts)
+        return cls(texts, "enabled" in sent, sent_revision(sent), products, parts)
 
     def on(self, revision: int) -> ContentForm:
         """Return the same form, to be saved over another revision."""
         return replace(self, revision=revision)
 
     def after(self, intent: str) -> ContentForm:
-        """Return the form after a button of its products was pressed: `add:7`, `remove:7`, `up:7`, `down:7`, `top:7`,
-        or `place:2:7` for the place 2; any other is one of its parts."""
+        """Return the form after a button of its products (`ProductOrder.after`) or of its parts was pressed."""
         action, _, number = intent.partition(":")
         if action not in PRODUCT_ACTIONS and self.parts is not None:
             return replace(self, parts=self.parts.after(action, number))
-        place, _, product = number.rpartition(":")
-        product_id = sent_number(product)
-        if product_id is None:
-            return self
-        return replace(self, product_ids=_change_products(self.product_ids, action, product_id, sent_number(place)))
+        return replace(self, products=self.products.after(action, number))
 
     def draft(self, editor: ContentEditor) -> Any:
         further: dict[str, Any] = {"product_ids": self.product_ids} if editor.holds_products else {}
         if self.parts is not None:
             further |= self.parts.draft()
         return editor.kind.draft(**self.texts, enabled=self.enabled, **further)
-
-
-def _change_products(product_ids: Sequence[int], action: str, product_id: int, place: int | None) -> tuple[int, ...]:
-    if action == "add":
-        return tuple(dict.fromkeys((*product_ids, product_id)))
-    if action == "remove":
-        return tuple(other for other in product_ids if other != product_id)
-    if action == "top" or (action == "place" and place is not None):
-        steps = (place or 0) - product_ids.index(product_id) if product_id in product_ids else 0
-        return move_product(product_ids, product_id, steps)
-    return move_product(product_ids, product_id, {"up": -1, "down": 1}.get(action, 0))
 
 
 NO_ERRORS = FieldErrors()
@@ -249,7 +243,8 @@ def _create(editor: ContentEditor) -> AnyResponse:
 
 def _edit(editor: ContentEditor, record_id: int) -> Response:
     record = _stored_record(editor, record_id)
-    return _page(editor, record, ContentForm.of(editor, record))
+    form = ContentForm.of(editor, record)
+    return _page(editor, record, replace(form, products=form.products.shown(request.args.get("show", ""))))
 
 
 def _save(editor: ContentEditor, record_id: int) -> AnyResponse:
@@ -265,9 +260,11 @@ def _save(editor: ContentEditor, record_id: int) -> AnyResponse:
     if warning := editor.moved(record, old_address):
         flash(warning, "warn")
     if wants_fragment():
-        return _page(editor, record, ContentForm.of(editor, record), saved=changed)
+        stored = ContentForm.of(editor, record)
+        stored = replace(stored, products=stored.products.shown(form.products.layout))
+        return _page(editor, record, stored, saved=changed)
     flash("Saved. Search shows it in a few seconds." if changed else "No changes to save.", "good")
-    return redirect(_address(editor, record_id))
+    return redirect(form.products.address(_address(editor, record_id)))
 
 
 def _delete(editor: ContentEditor, record_id: int) -> AnyResponse:
@@ -295,10 +292,15 @@ def _products_changed(editor: ContentEditor, record: Any, form: ContentForm) -> 
     form = form.after(intent := request.form["intent"])
     if not wants_fragment():
         return _page(editor, record, form)
-    rows = queries.products_by_id(current_user.site_id, form.product_ids)
-    context = {"rows": rows, "changed": True}
+    context: dict[str, Any] = {"form": form, "changed": form.products.before is not None, "record": record}
+    context |= form.products.listed(current_user.site_id, partial(editor.order_without_hand, record))
     context |= {"moved_focus": intent.startswith("remove"), "adds_another": intent.startswith("add")}
-    return make_response(render_template("admin/content/_products.html", products_help=editor.products_help, **context))
+    context |= {"news": news_of(intent, context["rows"]), "focused_product": form.products.pinned_last(intent)}
+    page = render_template("admin/content/_products_changed.html", products_help=editor.products_help, **context)
+    answer = make_response(page)
+    if intent.startswith("show:"):
+        answer.headers["HX-Replace-Url"] = form.products.address(request.path)
+    return answer
 
 
 def _page(
@@ -320,7 +322,7 @@ def _page(
     else:
         context |= {"title": f"Add a {editor.noun}", "address": url_for(f"admin.{editor.noun}_new")}
     if editor.holds_products:
-        context["rows"] = queries.products_by_id(current_user.site_id, form.product_ids)
+        context |= form.products.listed(current_user.site_id, partial(editor.order_without_hand, record))
     template = "admin/content/_edit.html" if wants_fragment() else "admin/content/edit.html"
     return make_response(render_template(template, **context), errors.status if errors else 200)
 

@@ -1,4 +1,4 @@
-// Rows of a list are dragged by their grip, so that text in them can still be selected. Where one is dropped elsewhere
+// Rows of a list, or cards of a grid, are dragged by their grip, so that text in them can still be selected. Where one is dropped elsewhere
 // within its list it says so: `row:moved`, with the place that it had.
 
 const list = (element) => element.closest?.("[data-order], [data-pins]");
@@ -28,7 +28,10 @@ document.addEventListener("dragover", (event) => {
   event.preventDefault();
   if (over === dragged) return;
   const box = over.getBoundingClientRect();
-  if (event.clientY < box.top + box.height / 2) over.before(dragged);
+  const before = list(over).matches("[data-grid]")
+    ? event.clientX < box.left + box.width / 2
+    : event.clientY < box.top + box.height / 2;
+  if (before) over.before(dragged);
   else over.after(dragged);
 });
 document.addEventListener("dragend", () => {

@@ -251,17 +251,26 @@ def test_without_scripts_every_button_keeps_the_form(app: Flask, mia: Merchandis
     assert (own.value("ownFacets"), own.value("facet")) == ("1", "manufacturer")
 
 
-def test_many_products_take_no_more_statements(app: Flask, mia: Merchandiser, ids: dict[str, int]) -> None:
+@pytest.mark.parametrize("show", ["list", "grid"])
+def test_many_products_take_no_more_statements(app: Flask, mia: Merchandiser, ids: dict[str, int], show: str) -> None:
+    place_products(app, mia.site_id, ids["camping"], 1)
     with statements(app) as few:
-        mia.get(page(ids["camping"]))
-    with app.app_context(), transaction():
-        site = db.session.get_one(Site, mia.site_id)
-        for position in range(40):
-            place = {"product_id": make_product(site).id, "position": position}
-            db.session.add(Placement(site_id=site.id, node_id=ids["camping"], **place))
+        mia.get(page(ids["camping"], f"?show={show}"))
+    place_products(app, mia.site_id, ids["camping"], 40)
     with statements(app) as many:
-        mia.get(page(ids["camping"]))
-    assert len(many) <= len(few) + 1  # The pictures of the products.
+        mia.get(page(ids["camping"], f"?show={show}"))
+    assert len(many) <= len(few)
+
+
+def place_products(app: Flask, site_id: int, category_id: int, how_many: int) -> list[int]:
+    """Further products behind those of a category's own order."""
+    with app.app_context(), transaction():
+        site, first = db.session.get_one(Site, site_id), len(hand_made_order(site_id, category_id))
+        placed = [make_product(site).id for _ in range(how_many)]
+        for position, product_id in enumerate(placed, first):
+            place = {"product_id": product_id, "position": position}
+            db.session.add(Placement(site_id=site_id, node_id=category_id, **place))
+    return placed
 
 
 def drawn() -> io.BytesIO:

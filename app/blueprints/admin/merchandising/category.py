@@ -3,6 +3,7 @@ are shown of it. It extends the editor of all content."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -23,11 +24,12 @@ from app.domain.merchandising.facets import known_facets
 from app.domain.merchandising.models import Node
 from app.domain.merchandising.nodes import node_of
 from app.domain.merchandising.shop import Shop, read_shop
-from app.domain.search.listings.browsing import category_counts
+from app.domain.search.listings.browsing import category_counts, order_without_hand
 from app.domain.seo.heads import ResultTexts, result_preview
 from app.domain.taxonomy.product_list import level_choices
 from app.web.permissions import Permission, requires
 
+MOST_COMPARED = 5_000  # Products whose place without the order by hand is known.
 PARTS = "admin/merchandising/category/_parts.html"
 
 
@@ -106,6 +108,11 @@ class CategoryEditor(ContentEditor):
 
     def back(self, record: Node) -> tuple[str, str]:
         return url_for("admin.tree_page", tree_id=record.tree_id, category=record.id), "The tree"
+
+    def order_without_hand(self, record: Node) -> Sequence[int]:
+        shop = _shop()
+        node = shop.tree.nodes.get(record.id)
+        return order_without_hand(shop, node, MOST_COMPARED) if node is not None else ()
 
     def context(self, record: Node, form: ContentForm) -> dict[str, Any]:
         shown = category_counts(ports.search_engine(), record.site_id).of(record.id)

@@ -406,6 +406,15 @@ def _in_order(shop: Shop, shown: Select[int], node: ShopNode, sort: Sort) -> Sel
     return shown.outerjoin(Placement, by_hand).order_by(*order)
 
 
+def order_without_hand(shop: Shop, node: ShopNode, most: int) -> list[int]:
+    """Return the ids of the first `most` products that a category shows, in the order that they would have if none of
+    them were placed by hand."""
+    behind = [_is_sold_out()] if ranking_of(shop.settings).sold_out_last else []
+    newest_first = Product.created_at.desc(), Product.id
+    ordered = _products_shown_in(shop, node).order_by(*behind, Product.featured.desc(), *newest_first)
+    return list(db.session.scalars(ordered.limit(most)))
+
+
 def _is_sold_out() -> ColumnElement[bool]:
     """Return the condition that a product is sold out, as `is_in_stock` has it: no variant of it can be sold or, where
     it has none, nothing is left of it."""

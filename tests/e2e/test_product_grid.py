@@ -1,0 +1,61 @@
+"""The products of a category as a grid, by mouse and by keyboard, until shoppers see the order."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.test_from_rebuild_to_shop import sign_in
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _stocked(stocked: None) -> None:
+    """Every test here looks at products."""
+
+
+def in_order(page: Page) -> list[str]:
+    return [str(field.get_attribute("value")) for field in page.locator("[name=product]").all()]
+
+
+def test_pictures_are_pinned_moved_undone_and_saved(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising/category/1")
+    page.get_by_role("button", name="Grid", exact=True).click()
+    expect(page).to_have_url(re.compile(r"show=grid"))
+    start, news = len(in_order(page)), page.locator("#products-news")
+    for place in (4, 6):
+        page.locator(".grid-card.loose").nth(place).get_by_role("button", name="to the front").click()
+        expect(page.locator(".grid-card:not(.loose)")).to_have_count(start + (1 if place == 4 else 2))
+    first, second = in_order(page)[:2]
+    expect(news).to_contain_text("is at place 1 of")
+    page.locator(f"#of-{first}").focus()
+    page.keyboard.press("Alt+ArrowRight")
+    expect(news).to_contain_text("is at place 2 of")
+    expect(page.locator(f"#of-{first}")).to_be_focused()
+    assert in_order(page)[:2] == [second, first]
+    page.locator(f"#place-{first}").fill("1")
+    page.locator(f"#place-{first}").press("Enter")
+    expect(news).to_contain_text("is at place 1 of")
+    assert in_order(page)[:2] == [first, second]
+    page.get_by_role("button", name="Undo the last step").click()
+    expect(news).to_have_text("The last step is undone.")
+    assert in_order(page)[:2] == [second, first]
+    grip = page.locator(f"[data-row='{first}'] [data-grip]")
+    grip.drag_to(page.locator(f"[data-row='{second}']"), target_position={"x": 5, "y": 50})
+    expect(news).to_contain_text("is at place 1 of")
+    assert in_order(page)[:2] == [first, second]
+    page.get_by_role("button", name="Save", exact=True).last.click()
+    expect(page.locator("#details-news")).to_contain_text("Saved.")
+    page.reload()
+    assert in_order(page)[:2] == [first, second]
+
+
+@pytest.mark.parametrize("page", [(390, 844)], indirect=True, ids=["phone"])
+def test_the_grid_fits_a_phone(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising/category/1?show=grid")
+    expect(page.locator(".grid-card").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.locator(".product-grid").evaluate("one => one.scrollWidth <= one.clientWidth")
