@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.storefront.basket import basket_token, pictures_of, private
 from app.blueprints.storefront.blueprint import bp, current_shop
-from app.blueprints.storefront.rate_limit import seconds_until_look_up
+from app.blueprints.storefront.rate_limit import count_failed_look_up, seconds_until_look_up
 from app.domain.orders import basket_contents, look_up, mails
 from app.domain.orders.calendar_file import CollectionEntry, calendar_file
 from app.domain.orders.mail_contents import collection_lines
@@ -93,7 +93,7 @@ def order_find_open() -> Response:
         query = look_up.read_query(number, email)
         if wait := seconds_until_look_up(site_id, query.number):
             raise TooManyRequests(f"Too many orders were looked up. Try again in {throttle.spoken(wait)}.", wait)
-        order_id = look_up.find_order(site_id, query)
+        order_id = _found(site_id, query)
     except Invalid as error:
         errors = {problem.pointer[2:]: problem.message for problem in error.problems}
         return _look_up_page(number, email, 400, errors=errors)
@@ -106,6 +106,15 @@ def order_find_open() -> Response:
     answer = redirect(order_path(site_id, order_id), 303)
     answer.headers["Cache-Control"] = "no-store"
     return answer
+
+
+def _found(site_id: int, query: look_up.OrderQuery) -> str:
+    """Return the id of the order that a query finds. Raises NotFound, which counts for the limit of its number."""
+    try:
+        return look_up.find_order(site_id, query)
+    except NotFound:
+        count_failed_look_up(site_id, query.number)
+        raise
 
 
 def _look_up_page(

@@ -110,6 +110,25 @@ def test_nobody_guesses_the_address_of_an_order(app: Flask, order_id: str, clock
     assert find(Shopper(app)).status_code == 303
 
 
+def test_one_network_alone_keeps_nobody_from_the_orders_of_a_shop(app: Flask, order_id: str) -> None:
+    eve = Shopper(app)
+    eve.client.environ_base["REMOTE_ADDR"] = "203.0.113.99"
+    for number in range(rate_limit.OF_CALLER.most):
+        find(eve, str(number + 1))
+    answers = [find(eve).status_code for _ in range(rate_limit.OF_NUMBER.most)]
+    assert answers == [429] * rate_limit.OF_NUMBER.most
+    assert find(Shopper(app)).status_code == 303
+
+
+def test_orders_that_are_found_do_not_count_for_the_limit_of_their_number(app: Flask, order_id: str) -> None:
+    answers = []
+    for number in range(rate_limit.OF_NUMBER.most + 1):
+        mia = Shopper(app)
+        mia.client.environ_base["REMOTE_ADDR"] = f"192.0.{number}.7"
+        answers.append(find(mia).status_code)
+    assert answers == [303] * (rate_limit.OF_NUMBER.most + 1)
+
+
 def test_nobody_tries_one_number_after_the_other(app: Flask, order_id: str) -> None:
     eve = Shopper(app)
     answers = [find(eve, str(number)).status_code for number in range(1, rate_limit.OF_CALLER.most + 2)]
