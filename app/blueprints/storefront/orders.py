@@ -25,6 +25,8 @@ from app.web.order_links import order_of_link, order_path
 from app.web.permissions import public
 
 LONGEST_FIELD = 300
+# With no-referrer, browsers send a form with `Origin: null`, which is refused where they do not say Sec-Fetch-Site.
+FORM_REFERRER = "same-origin"
 
 
 @bp.get("/order/<token>")
@@ -128,7 +130,7 @@ def _look_up_page(
         "errors": errors or {},
         "items": items,
     }
-    return _unlisted(private("storefront/order_find.html", status, **context))
+    return _unlisted(private("storefront/order_find.html", status, **context), FORM_REFERRER)
 
 
 def _order_at(token: str) -> tuple[Order, bool]:
@@ -145,8 +147,8 @@ def _order_at(token: str) -> tuple[Order, bool]:
     return linked, False
 
 
-def _unlisted(answer: Response) -> Response:
+def _unlisted(answer: Response, referrer_policy: str = "no-referrer") -> Response:
     """Keep a page out of search engines, and its address, which opens an order, from other sites."""
     answer.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
-    answer.headers["Referrer-Policy"] = "no-referrer"
+    answer.headers["Referrer-Policy"] = referrer_policy
     return answer

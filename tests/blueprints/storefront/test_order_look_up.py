@@ -43,6 +43,12 @@ def test_the_form_is_linked_from_every_page_and_never_stored(app: Flask, site_id
     assert page.headers["Cache-Control"] == "no-store" and "noindex" in page.headers["X-Robots-Tag"]
 
 
+def test_browsers_may_send_their_origin_with_the_form_whatever_it_answered(app: Flask, order_id: str) -> None:
+    mia = Shopper(app)
+    pages = mia.get(FIND), find(mia, number="twelve"), find(mia, number="7")
+    assert [page.headers["Referrer-Policy"] for page in pages] == ["same-origin"] * 3
+
+
 @pytest.mark.parametrize(("number", "email"), [("1024", "sam@home.test"), ("#1024", " SAM@Home.test ")])
 def test_number_and_email_address_lead_to_the_order(app: Flask, order_id: str, number: str, email: str) -> None:
     mia = Shopper(app)
