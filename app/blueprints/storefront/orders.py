@@ -21,7 +21,7 @@ from app.domain.orders.shop_contact import shop_contact
 from app.domain.pos.order_payments import summary_of_order
 from app.domain.shared.problems import Invalid, NotFound, TooManyRequests
 from app.domain.sites import throttle
-from app.web.order_links import order_of_link, order_path
+from app.web.order_links import calendar_path, order_of_link, order_path
 from app.web.permissions import public
 
 LONGEST_FIELD = 300
@@ -38,7 +38,7 @@ def order(token: str) -> Response:
     contact = shop_contact(placed.site_id)
     context: dict[str, Any] = {
         "order": placed,
-        "token": token,
+        "calendar": _calendar_path(placed, token),
         "is_orderer": is_orderer,
         "payments": summary_of_order(placed),
         "pictures": pictures_of(placed.lines),
@@ -54,20 +54,22 @@ def order(token: str) -> Response:
 @public
 def order_calendar(token: str) -> Response:
     """The collection of an order as a calendar file: on the next day, or today once it is ready. Raises NotFound, also
-    for an order that is not to be collected any more."""
+    for an order that is not to be collected any more. Calendars are shared, so it names the page by a signed link, and
+    none where that would not hold: never by the token, with which one sees what the shopper typed."""
     placed, _ = _order_at(token)
     if placed.status != SUBMITTED:
         raise NotFound("This order is not waiting to be collected any more.")
     shop, now = shop_contact(placed.site_id), ports.clock().now()
     today = now.astimezone(ZoneInfo(current_shop().time_zone)).date()
-    url = f"{shop.home}order/{token}"
+    path = order_path(placed.site_id, placed.id) if placed.contact_email else ""
+    url = f"{shop.home.rstrip('/')}{path}" if path else ""
     entry = CollectionEntry(
         uid=f"order-{placed.id}@{current_shop().primary_host}",
         revision=placed.revision,
         stamp=now.astimezone(UTC),
         day=today if placed.is_ready else today + timedelta(days=1),
         summary=f"Collect order {placed.number} at {shop.name}",
-        description="\n".join((*collection_lines(shop), f"Your order: {url}")),
+        description="\n".join((*collection_lines(shop), *([f"Your order: {url}"] if url else []))),
         place=", ".join((shop.name, *shop.address)),
         url=url,
     )
@@ -131,6 +133,12 @@ def _look_up_page(
         "items": items,
     }
     return _unlisted(private("storefront/order_find.html", status, **context), FORM_REFERRER)
+
+
+def _calendar_path(placed: Order, token: str) -> str:
+    """Return the path of the calendar file: by a signed link, which ends with the contact's email address; an order
+    without one has its token alone."""
+    return calendar_path(placed.site_id, placed.id) if placed.contact_email else f"/orders/{token}/collect.ics"
 
 
 def _order_at(token: str) -> tuple[Order, bool]:

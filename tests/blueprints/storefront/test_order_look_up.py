@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
@@ -164,6 +166,35 @@ def test_the_calendar_file_names_the_day_and_the_place(app: Flask, order_id: str
         cancel(Author(order.site_id, "Ben", ports.clock()), order_id)
     assert mia.get(path).status_code == 404
     assert "/collect.ics" not in mia.get(find(mia).location).text
+
+
+def calendar_of(mia: Shopper, order_page: str) -> tuple[str, str]:
+    """The path by which the page of an order links its calendar file, and the file, unfolded."""
+    path = re.search(r'href="(/orders/[^"]+/collect\.ics)"', mia.get(order_page).text)
+    assert path is not None
+    return path[1], mia.get(path[1]).text.replace("\r\n ", "")
+
+
+def test_the_calendar_of_who_ordered_holds_no_key_to_what_was_typed(app: Flask, site_id: int) -> None:
+    mia = Shopper(app)
+    mia.add("S-7")
+    page = mia.order().location
+    token = page.rpartition("/")[2]
+    path, file = calendar_of(mia, page)
+    assert token not in path and token not in file
+    assert token not in mia.get(f"/orders/{token}/collect.ics").text.replace("\r\n ", "")
+    url = re.search(r"URL:https?://[^/]+(/order/\S+)", file)
+    assert url is not None
+    linked = mia.get(url[1])
+    assert linked.status_code == 200 and "Mia" not in linked.text and "mia@home.test" not in linked.text
+
+
+def test_an_order_without_email_address_has_a_calendar_that_names_no_page(app: Flask, site_id: int) -> None:
+    mia = Shopper(app)
+    mia.add("S-7")
+    page = mia.order(email="", phone="020 7946 0000").location
+    _, file = calendar_of(mia, page)
+    assert "SUMMARY:Collect order" in file and "/order/" not in file and "URL:" not in file
 
 
 def test_who_ordered_reads_whether_an_email_was_sent(app: Flask, site_id: int) -> None:
