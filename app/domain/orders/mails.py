@@ -12,7 +12,7 @@ from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.pictures import jpeg_form
-from app.domain.orders.mail_contents import Letter, OrderMailKind, RefundFacts, order_mail
+from app.domain.orders.mail_contents import GivenBack, Letter, OrderMailKind, RefundFacts, order_mail
 from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine, OrderMail
 from app.domain.orders.shop_contact import shop_contact
 from app.domain.shared.author import Author
@@ -31,6 +31,7 @@ from app.events import publish
 from app.extensions import db
 
 OrderPath = Callable[[int, str], str]  # The path of an order's page, by site and order.
+GivenBackOf = Callable[[Order], GivenBack]
 TRUE_WHILE = {
     OrderMailKind.RECEIVED: SUBMITTED,
     OrderMailKind.READY: SUBMITTED,
@@ -165,13 +166,13 @@ def due(clock: Clock) -> Sequence[str]:
     return mailing.due(ORDER_MAIL, clock)
 
 
-def send(context: WorkContext, mailer: Mailer, mail_id: str, order_path: OrderPath) -> bool:
+def send(context: WorkContext, mailer: Mailer, mail_id: str, order_path: OrderPath, given_back_of: GivenBackOf) -> bool:
     """Send a mail about an order, unless another worker does; return False where it was not this caller's to send. The
-    row holds the outcome."""
-    return mailing.send(context, mailer, ORDER_MAIL, mail_id, lambda row: _mail_of_row(row, order_path))
+    row holds the outcome. `given_back_of` says how much of what was paid was given back."""
+    return mailing.send(context, mailer, ORDER_MAIL, mail_id, lambda row: _mail_of_row(row, order_path, given_back_of))
 
 
-def _mail_of_row(row: OrderMail, order_path: OrderPath) -> Mail:
+def _mail_of_row(row: OrderMail, order_path: OrderPath, given_back_of: GivenBackOf) -> Mail:
     """Return the mail of a row. Raises NotFound where the order or the address was erased meanwhile, NotTrueAnyMore."""
     order = find_record(Order, row.site_id, row.order_id, options=[selectinload(Order.lines)])
     if order is None or not row.email:
@@ -182,7 +183,8 @@ def _mail_of_row(row: OrderMail, order_path: OrderPath) -> Mail:
     shop = shop_contact(row.site_id)
     url = f"{shop.home.rstrip('/')}{order_path(row.site_id, order.id)}"
     refund = RefundFacts(row.amount or 0, row.in_cash)
-    letter = Letter(shop, url, picture_addresses(row.site_id, order.lines, shop.home), refund)
+    pictures = picture_addresses(row.site_id, order.lines, shop.home)
+    letter = Letter(shop, url, pictures, refund, given_back_of(order))
     return order_mail(kind, order, letter, row.email, row.id)
 
 
