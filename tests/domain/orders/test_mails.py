@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from app.domain.catalogue.models import ProductImage, Variant
 from app.domain.orders import lifecycle, mails
@@ -150,6 +151,27 @@ def test_a_mail_that_is_not_true_any_more_is_not_sent_and_is_no_failure(
     assert mails.send(work, post, mail.id, path_of, nothing_given_back)
     assert post.sent == []
     assert [(one.state, one.error, one.was_sent, one.email) for one in waiting()] == [("done", reason, False, None)]
+
+
+def test_a_mail_of_a_kind_that_a_later_release_brought_is_left_to_it(
+    mia: Shopper, work: WorkContext, post: Post, clock: StoppedClock
+) -> None:
+    if db.engine.dialect.name != "sqlite":
+        pytest.skip("Only SQLite can be told to store what a constraint refuses.")
+    placed, [mail] = order(mia), waiting()
+    with transaction():
+        db.session.execute(text("pragma ignore_check_constraints = on"))
+        db.session.get_one(OrderMail, mail.id).kind = "of later"
+        db.session.flush()
+        db.session.execute(text("pragma ignore_check_constraints = off"))
+    assert list(mails.due(clock)) == []
+    assert not mails.send(work, post, mail.id, path_of, nothing_given_back)
+    with transaction():
+        lifecycle.cancel(Author(mia.site_id, "Ben", mia.clock), placed.id)
+    assert post.sent == []
+    assert [(one.kind, one.state, one.email, one.attempts) for one in waiting()] == [
+        ("of later", "waiting", "mia@home.test", 0)
+    ]
 
 
 def path_of(site_id: int, order_id: str) -> str:
