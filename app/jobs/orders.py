@@ -49,4 +49,4 @@ def count_sales(site_id: int) -> None:
 
 
 def send_mail(mail_id: str) -> bool:
-    return mails.send(work_context(), mailer(), mail_id, order_path)
+    return mails.send(work_context(), mailer(), mail_id, order_path, order_payments.given_back_of)

@@ -32,9 +32,10 @@ def _note_use(token_id: int) -> None:
         log.info("token_use_not_noted")
 
 
-def seconds_to_wait(key: str, rate: Rate) -> int:
-    """Count a request under a key; return the seconds until another is allowed, 0 when this one is within the limit."""
-    return ports.shared_memory().take(key, rate, ports.clock().now().timestamp())
+def seconds_to_wait(key: str, rate: Rate, counted: int = 1) -> int:
+    """Count a request under a key, or only look with 0 as `counted`; return the seconds until another is allowed, 0
+    when this one is within the limit."""
+    return ports.shared_memory().take(key, rate, ports.clock().now().timestamp(), counted)
 
 
 def user_key(action: str, site_id: int, user_id: int) -> str:

@@ -66,6 +66,10 @@ def test_each_key_has_a_window_of_its_own(memory: SharedMemory) -> None:
     assert memory.take("pos_create:user:1:1", Rate(3), NOW + 60) == 0
 
 
+def test_who_only_looks_takes_nothing(memory: SharedMemory) -> None:
+    assert [memory.take("key", Rate(1), NOW, counted) for counted in (0, 0, 1, 0, 1)] == [0, 0, 0, 60, 60]
+
+
 def test_threads_count_together(memory: SharedMemory) -> None:
     with ThreadPoolExecutor(4) as threads:
         assert sum(threads.map(lambda tries: admitted(memory, "key", tries, Rate(80)), [25] * 4)) == 80

@@ -7,5 +7,5 @@ from app.domain.shared.rate_limit import Rate
 
 
 class NoRateLimits(MachineMemory):
-    def take(self, key: str, rate: Rate, now: float) -> int:
+    def take(self, key: str, rate: Rate, now: float, counted: int = 1) -> int:
         return 0

@@ -44,7 +44,7 @@ elseif now < tonumber(start) then
 end
 local wait = 0
 if count < most then
-  count = count + 1
+  count = count + tonumber(ARGV[5])
 else
   wait = math.max(1, math.ceil(tonumber(start) + seconds - now))
 end
@@ -82,12 +82,13 @@ class RedisMemory:
         self._keys: dict[Span, bytearray] = {}
         self._lock = threading.Lock()
 
-    def take(self, key: str, rate: Rate, now: float) -> int:
+    def take(self, key: str, rate: Rate, now: float, counted: int = 1) -> int:
         today = datetime.fromtimestamp(now, UTC).date()
+        arguments = [repr(now), rate.most, rate.seconds, counted]
         try:
-            wait = self._count(self._take, Span(today), f"rate {key}", now, [repr(now), rate.most, rate.seconds])
+            wait = self._count(self._take, Span(today), f"rate {key}", now, arguments)
         except OSError:
-            return self._machine.take(key, rate, now)
+            return self._machine.take(key, rate, now, counted)
         return int(wait)
 
     def add(self, span: Span, key: str, now: datetime, weight: int = 0) -> RunningCount | None:

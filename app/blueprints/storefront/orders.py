@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.storefront.basket import basket_token, pictures_of, private
 from app.blueprints.storefront.blueprint import bp, current_shop
-from app.blueprints.storefront.rate_limit import seconds_until_look_up
+from app.blueprints.storefront.rate_limit import count_failed_look_up, seconds_until_look_up
 from app.domain.orders import basket_contents, look_up, mails
 from app.domain.orders.calendar_file import CollectionEntry, calendar_file
 from app.domain.orders.mail_contents import collection_lines
@@ -21,10 +21,12 @@ from app.domain.orders.shop_contact import shop_contact
 from app.domain.pos.order_payments import summary_of_order
 from app.domain.shared.problems import Invalid, NotFound, TooManyRequests
 from app.domain.sites import throttle
-from app.web.order_links import order_of_link, order_path
+from app.web.order_links import calendar_path, order_of_link, order_path
 from app.web.permissions import public
 
 LONGEST_FIELD = 300
+# With no-referrer, browsers send a form with `Origin: null`, which is refused where they do not say Sec-Fetch-Site.
+FORM_REFERRER = "same-origin"
 
 
 @bp.get("/order/<token>")
@@ -36,7 +38,7 @@ def order(token: str) -> Response:
     contact = shop_contact(placed.site_id)
     context: dict[str, Any] = {
         "order": placed,
-        "token": token,
+        "calendar": _calendar_path(placed, token),
         "is_orderer": is_orderer,
         "payments": summary_of_order(placed),
         "pictures": pictures_of(placed.lines),
@@ -52,20 +54,22 @@ def order(token: str) -> Response:
 @public
 def order_calendar(token: str) -> Response:
     """The collection of an order as a calendar file: on the next day, or today once it is ready. Raises NotFound, also
-    for an order that is not to be collected any more."""
+    for an order that is not to be collected any more. Calendars are shared, so it names the page by a signed link, and
+    none where that would not hold: never by the token, with which one sees what the shopper typed."""
     placed, _ = _order_at(token)
     if placed.status != SUBMITTED:
         raise NotFound("This order is not waiting to be collected any more.")
     shop, now = shop_contact(placed.site_id), ports.clock().now()
     today = now.astimezone(ZoneInfo(current_shop().time_zone)).date()
-    url = f"{shop.home}order/{token}"
+    path = order_path(placed.site_id, placed.id) if placed.contact_email else ""
+    url = f"{shop.home.rstrip('/')}{path}" if path else ""
     entry = CollectionEntry(
         uid=f"order-{placed.id}@{current_shop().primary_host}",
         revision=placed.revision,
         stamp=now.astimezone(UTC),
         day=today if placed.is_ready else today + timedelta(days=1),
         summary=f"Collect order {placed.number} at {shop.name}",
-        description="\n".join((*collection_lines(shop), f"Your order: {url}")),
+        description="\n".join((*collection_lines(shop), *([f"Your order: {url}"] if url else []))),
         place=", ".join((shop.name, *shop.address)),
         url=url,
     )
@@ -93,7 +97,7 @@ def order_find_open() -> Response:
         query = look_up.read_query(number, email)
         if wait := seconds_until_look_up(site_id, query.number):
             raise TooManyRequests(f"Too many orders were looked up. Try again in {throttle.spoken(wait)}.", wait)
-        order_id = look_up.find_order(site_id, query)
+        order_id = _found(site_id, query)
     except Invalid as error:
         errors = {problem.pointer[2:]: problem.message for problem in error.problems}
         return _look_up_page(number, email, 400, errors=errors)
@@ -108,6 +112,15 @@ def order_find_open() -> Response:
     return answer
 
 
+def _found(site_id: int, query: look_up.OrderQuery) -> str:
+    """Return the id of the order that a query finds. Raises NotFound, which counts for the limit of its number."""
+    try:
+        return look_up.find_order(site_id, query)
+    except NotFound:
+        count_failed_look_up(site_id, query.number)
+        raise
+
+
 def _look_up_page(
     number: str = "", email: str = "", status: int = 200, refused: str = "", errors: dict[str, str] | None = None
 ) -> Response:
@@ -119,7 +132,13 @@ def _look_up_page(
         "errors": errors or {},
         "items": items,
     }
-    return _unlisted(private("storefront/order_find.html", status, **context))
+    return _unlisted(private("storefront/order_find.html", status, **context), FORM_REFERRER)
+
+
+def _calendar_path(placed: Order, token: str) -> str:
+    """Return the path of the calendar file: by a signed link, which ends with the contact's email address; an order
+    without one has its token alone."""
+    return calendar_path(placed.site_id, placed.id) if placed.contact_email else f"/orders/{token}/collect.ics"
 
 
 def _order_at(token: str) -> tuple[Order, bool]:
@@ -136,8 +155,8 @@ def _order_at(token: str) -> tuple[Order, bool]:
     return linked, False
 
 
-def _unlisted(answer: Response) -> Response:
+def _unlisted(answer: Response, referrer_policy: str = "no-referrer") -> Response:
     """Keep a page out of search engines, and its address, which opens an order, from other sites."""
     answer.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
-    answer.headers["Referrer-Policy"] = "no-referrer"
+    answer.headers["Referrer-Policy"] = referrer_policy
     return answer

@@ -15,7 +15,7 @@ PER_MINUTE = 60  # More than a person makes, or an office that shares an address
 
 LOOK_UPS = "order-look-ups"
 OF_CALLER = Rate(20, 600)
-OF_NUMBER = Rate(10, 3_600)  # Whoever looks: addresses are not guessed from many places either.
+OF_NUMBER = Rate(10, 3_600)  # Failures, whoever looks: addresses are not guessed from many places either.
 
 
 def allows(action: str) -> bool:
@@ -31,7 +31,17 @@ def may_use_model() -> bool:
 
 
 def seconds_until_look_up(site_id: int, number: int) -> int:
-    """Count a look-up of an order of a site by its number; return the seconds until another is allowed, 0 when this one
-    is within the limits of the client and of the number."""
-    waits = callers.seconds_to_wait(LOOK_UPS, OF_CALLER), seconds_to_wait(f"{LOOK_UPS}:{site_id}:{number}", OF_NUMBER)
-    return max(waits)
+    """Count a look-up of an order for the client; return the seconds until another is allowed, 0 when this one is
+    within the limits of the client and of the number. One that is refused counts for neither: else a client alone could
+    keep everybody from looking up."""
+    wait = callers.seconds_to_wait(LOOK_UPS, OF_CALLER)
+    return wait or seconds_to_wait(_key_of_number(site_id, number), OF_NUMBER, counted=0)
+
+
+def count_failed_look_up(site_id: int, number: int) -> None:
+    """Count for the number of an order that a look-up found nothing."""
+    seconds_to_wait(_key_of_number(site_id, number), OF_NUMBER)
+
+
+def _key_of_number(site_id: int, number: int) -> str:
+    return f"{LOOK_UPS}:{site_id}:{number}"

@@ -12,7 +12,8 @@ LONGEST_LINE = 75  # Octets, without the line break.
 @dataclass(frozen=True, slots=True)
 class CollectionEntry:
     """The collection of an order as a calendar shows it: a whole day, which `revision` of the order may move. `uid`
-    stays the same, so that a newer file replaces the entry of an older one. `stamp` is in UTC."""
+    stays the same, so that a newer file replaces the entry of an older one. `stamp` is in UTC; `url` is
+    empty where no page may be named."""
 
     uid: str
     revision: int
@@ -41,7 +42,7 @@ def calendar_file(entry: CollectionEntry) -> str:
         f"SUMMARY:{_escape(entry.summary)}",
         f"DESCRIPTION:{_escape(entry.description)}",
         f"LOCATION:{_escape(entry.place)}",
-        f"URL:{entry.url}",
+        *([f"URL:{entry.url}"] if entry.url else []),
         "TRANSP:TRANSPARENT",  # The day stays free for other things.
         "END:VEVENT",
         "END:VCALENDAR",

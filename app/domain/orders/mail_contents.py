@@ -59,15 +59,24 @@ class RefundFacts:
     in_cash: bool = False
 
 
+class GivenBack(StrEnum):
+    """How much of what was paid for an order was given back."""
+
+    NOTHING = "nothing"
+    PART = "part"
+    ALL = "all"
+
+
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """What a mail about an order needs beside the order: the shop that sends it, the address of the order's page, and
-    the addresses of pictures by SKU."""
+    """What a mail about an order needs beside the order: the shop that sends it, the address of the order's page, the
+    addresses of pictures by SKU, and how much was given back."""
 
     shop: ShopContact
     order_url: str
     pictures: Mapping[str, str] = field(default_factory=dict)
     refund: RefundFacts = RefundFacts()
+    given_back: GivenBack = GivenBack.NOTHING
 
 
 def order_mail(kind: OrderMailKind, order: Order, letter: Letter, to: str, key: str) -> Mail:
@@ -115,23 +124,34 @@ def _options(line: OrderLine) -> str:
 def _opening(kind: OrderMailKind, order: Order, letter: Letter) -> str:
     shop = letter.shop.name
     if kind is OrderMailKind.READY:
-        return f"Your order is ready: collect it at {shop}{_payment_words(order)}."
+        return f"Your order is ready: collect it at {shop}{_payment_words(order, letter.given_back)}."
     if kind is OrderMailKind.COLLECTED:
-        return f"Thank you: your order was collected{' and paid' if order.total else ''}. We hope you enjoy it."
+        paid = " and paid" if order.total and letter.given_back is not GivenBack.ALL else ""
+        return f"Thank you: your order was collected{paid}. We hope you enjoy it."
     if kind is OrderMailKind.CANCELLED:
-        paid = "; ask us about what you paid" if order.paid_amount else ""
-        return f"Your order was cancelled. You owe nothing{paid}."
+        return f"Your order was cancelled. You owe nothing{_words_of_cancelled(order, letter.given_back)}."
     if kind is OrderMailKind.REFUNDED:
         amount = format_money(letter.refund.amount, order.currency)
         takes = "in cash" if letter.refund.in_cash else "to your card, which can take a few working days"
         return f"We gave back {amount} of what you paid for your order, {takes}."
-    return f"Thank you for your order. Collect it at {shop}{_payment_words(order)}."
+    return f"Thank you for your order. Collect it at {shop}{_payment_words(order, letter.given_back)}."
 
 
-def _payment_words(order: Order) -> str:
-    """Return what the sentence about the collection says of the payment."""
+def _words_of_cancelled(order: Order, given_back: GivenBack) -> str:
+    """Return what the sentence about the cancellation says of the money that was paid."""
+    if given_back is GivenBack.ALL:
+        return ", and what you paid was given back"
+    if given_back is GivenBack.PART:
+        return "; part of what you paid was given back: ask us about the rest"
+    return "; ask us about what you paid" if order.paid_amount else ""
+
+
+def _payment_words(order: Order, given_back: GivenBack) -> str:
+    """Return what the sentence about the collection says of the payment. What is given back of an order that was paid
+    leaves it paid."""
     if order.paid_at:
-        return ". It is paid"
+        more = {GivenBack.PART: "; part of that was given back", GivenBack.ALL: "; what you paid was given back"}
+        return f". It is paid{more.get(given_back, '')}"
     if order.paid_amount:
         return f" and pay the remaining {format_money(order.amount_due, order.currency)} there"
     return " and pay there" if order.total else ""

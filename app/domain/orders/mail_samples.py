@@ -55,14 +55,30 @@ def note_test(author: Author, kind: OrderMailKind) -> None:
 
 def _lines(site_id: int) -> list[OrderLine]:
     """Return two lines: of products with photographs, as far as there are any."""
-    has_images = select(ProductImage.id).where(ProductImage.product_id == Product.id).exists()
-    query = select(Product).where(Product.site_id == site_id, Product.enabled, Product.price > 0)
-    loaded = query.options(selectinload(Product.variants)).order_by(has_images.desc(), Product.id).limit(len(MADE_UP))
-    products = list(db.session.scalars(loaded))
+    products = _products(site_id)
     if not products:
         return [OrderLine(sku=name, name=name, options={}, quantity=n, unit_price=price) for name, n, price in MADE_UP]
     quantities = [quantity for _, quantity, _ in MADE_UP]
     return [_line(product, quantity) for product, quantity in zip(products, quantities, strict=False)]
+
+
+def _products(site_id: int) -> list[Product]:
+    """Return a product for each line, as far as there are any, those with photographs first. Each is the first along an
+    index: a query that sorts by photographs would read the whole catalogue."""
+    sold = Product.site_id == site_id, Product.enabled, Product.price > 0
+    is_sold = select(Product.id).where(Product.id == ProductImage.product_id, *sold).exists()
+    pictured = select(ProductImage.product_id).where(ProductImage.site_id == site_id, is_sold).order_by(ProductImage.id)
+    others_sold = select(Product.id).where(*sold).order_by(Product.price, Product.id)
+    found: list[Product] = []
+    for column, query in ((ProductImage.product_id, pictured), (Product.id, others_sold)):
+        while len(found) < len(MADE_UP):
+            first = query.where(column.not_in([product.id for product in found])).limit(1).scalar_subquery()
+            loaded = select(Product).where(Product.id == first).options(selectinload(Product.variants))
+            product = db.session.scalar(loaded)
+            if product is None:
+                break
+            found.append(product)
+    return found
 
 
 def _line(product: Product, quantity: int) -> OrderLine:

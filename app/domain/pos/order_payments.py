@@ -14,6 +14,7 @@ from app.domain.alerts.alerts import open_about, raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.orders.baskets import find_basket
 from app.domain.orders.lifecycle import submit
+from app.domain.orders.mail_contents import GivenBack
 from app.domain.orders.models import OPEN, Order
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
 from app.domain.pos.states import CARD, CASH, OPEN_STATUSES, PAID_STATUSES, TransactionStatus
@@ -151,6 +152,13 @@ def payment_summaries(site_id: int, totals: Mapping[str, int | None]) -> Mapping
 
 def summary_of_order(order: Order) -> PaymentSummary:
     return payment_summaries(order.site_id, {order.id: order.total if order.paid_at else None})[order.id]
+
+
+def given_back_of(order: Order) -> GivenBack:
+    """Return how much of what was paid for an order was given back, as its page says."""
+    state = summary_of_order(order).state
+    known = {OrderPaymentState.REFUNDED: GivenBack.ALL, OrderPaymentState.PART_REFUNDED: GivenBack.PART}
+    return known.get(state, GivenBack.NOTHING)
 
 
 class PaymentPart(NamedTuple):

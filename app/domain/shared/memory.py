@@ -70,10 +70,10 @@ class RunningCount:
 class SharedMemory(Protocol):
     """Numbers that are shared by the processes of a shop, in no file on a disk."""
 
-    def take(self, key: str, rate: Rate, now: float) -> int:
-        """Count a request of a rate limit; return 0, or after how many seconds to try again. A key names what is done
-        and by whom; it is hashed with the key of the day, so a window that lasts beyond the day begins anew. Never
-        raises."""
+    def take(self, key: str, rate: Rate, now: float, counted: int = 1) -> int:
+        """Count a request of a rate limit; return 0, or after how many seconds to try again. With 0 as `counted`, count
+        nothing. A key names what is done and by whom; it is hashed with the key of the day, so a window that lasts
+        beyond the day begins anew. Never raises."""
         ...
 
     def add(self, span: Span, key: str, now: datetime, weight: int = 0) -> RunningCount | None:
@@ -101,13 +101,13 @@ class MachineMemory:
         self._lock = threading.Lock()
         self._memory: mmap.mmap | None = None
 
-    def take(self, key: str, rate: Rate, now: float) -> int:
+    def take(self, key: str, rate: Rate, now: float, counted: int = 1) -> int:
         today = datetime.fromtimestamp(now, UTC).date()
         with self._locked() as memory:
             place, tag = _find(memory, self._rates, _key_of(memory, Span(today), today), key, now)
             found, ends, count, _ = SLOT.unpack_from(memory, place)
             known = Window(ends - rate.seconds, count) if found == tag else Window()
-            window, wait = admit(known, rate, now)
+            window, wait = admit(known, rate, now, counted)
             SLOT.pack_into(memory, place, tag, window.start + rate.seconds, window.count, 0)
         return wait
 

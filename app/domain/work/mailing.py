@@ -104,17 +104,26 @@ def _forget_address(_clock: Clock, mail: MailToSend) -> None:
     mail.email = None
 
 
-def due(kind: WorkKind[M], clock: Clock) -> Sequence[str]:
-    """Return the ids of the mails that no worker holds and that are due, in the order of their next try."""
-    query = select(kind.model.id).where(*_is_due(kind, clock)).order_by(kind.model.next_try_at)
+def due(kind: WorkKind[M], clock: Clock, *which: ColumnElement[bool]) -> Sequence[str]:
+    """Return the ids of the mails that no worker holds and that are due, in the order of their next try. `which`
+    narrows them to some."""
+    query = select(kind.model.id).where(*_is_due(kind, clock), *which).order_by(kind.model.next_try_at)
     return db.session.scalars(query).all()
 
 
-def send(context: WorkContext, mailer: Mailer, kind: WorkKind[M], mail_id: str, letter: Letter[M]) -> bool:
-    """Send a mail and return True; False when another worker holds it, it is not due or the lease was lost. The outcome
-    is in its row. `letter` may raise NotTrueAnyMore: then nothing is sent, which is no failure."""
-    which = (kind.model.id == mail_id, *_is_due(kind, context.clock))
-    claim = context.commit(lambda: leases.claim(kind, context.clock, *which))
+def send(
+    context: WorkContext,
+    mailer: Mailer,
+    kind: WorkKind[M],
+    mail_id: str,
+    letter: Letter[M],
+    *which: ColumnElement[bool],
+) -> bool:
+    """Send a mail and return True; False when another worker holds it, it is not due, is none of those that `which`
+    narrows them to, or the lease was lost. The outcome is in its row. `letter` may raise NotTrueAnyMore: then nothing
+    is sent, which is no failure."""
+    this = (kind.model.id == mail_id, *_is_due(kind, context.clock), *which)
+    claim = context.commit(lambda: leases.claim(kind, context.clock, *this))
     return claim is not None and perform(context, claim, lambda: _send_claimed(context, mailer, claim, letter))
 
 

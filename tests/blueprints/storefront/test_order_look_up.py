@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
@@ -41,6 +43,12 @@ def test_the_form_is_linked_from_every_page_and_never_stored(app: Flask, site_id
     page = mia.get(FIND)
     assert "<h1>Find your order</h1>" in page.text and "csrf_token" not in page.text
     assert page.headers["Cache-Control"] == "no-store" and "noindex" in page.headers["X-Robots-Tag"]
+
+
+def test_browsers_may_send_their_origin_with_the_form_whatever_it_answered(app: Flask, order_id: str) -> None:
+    mia = Shopper(app)
+    pages = mia.get(FIND), find(mia, number="twelve"), find(mia, number="7")
+    assert [page.headers["Referrer-Policy"] for page in pages] == ["same-origin"] * 3
 
 
 @pytest.mark.parametrize(("number", "email"), [("1024", "sam@home.test"), ("#1024", " SAM@Home.test ")])
@@ -110,6 +118,25 @@ def test_nobody_guesses_the_address_of_an_order(app: Flask, order_id: str, clock
     assert find(Shopper(app)).status_code == 303
 
 
+def test_one_network_alone_keeps_nobody_from_the_orders_of_a_shop(app: Flask, order_id: str) -> None:
+    eve = Shopper(app)
+    eve.client.environ_base["REMOTE_ADDR"] = "203.0.113.99"
+    for number in range(rate_limit.OF_CALLER.most):
+        find(eve, str(number + 1))
+    answers = [find(eve).status_code for _ in range(rate_limit.OF_NUMBER.most)]
+    assert answers == [429] * rate_limit.OF_NUMBER.most
+    assert find(Shopper(app)).status_code == 303
+
+
+def test_orders_that_are_found_do_not_count_for_the_limit_of_their_number(app: Flask, order_id: str) -> None:
+    answers = []
+    for number in range(rate_limit.OF_NUMBER.most + 1):
+        mia = Shopper(app)
+        mia.client.environ_base["REMOTE_ADDR"] = f"192.0.{number}.7"
+        answers.append(find(mia).status_code)
+    assert answers == [303] * (rate_limit.OF_NUMBER.most + 1)
+
+
 def test_nobody_tries_one_number_after_the_other(app: Flask, order_id: str) -> None:
     eve = Shopper(app)
     answers = [find(eve, str(number)).status_code for number in range(1, rate_limit.OF_CALLER.most + 2)]
@@ -139,6 +166,35 @@ def test_the_calendar_file_names_the_day_and_the_place(app: Flask, order_id: str
         cancel(Author(order.site_id, "Ben", ports.clock()), order_id)
     assert mia.get(path).status_code == 404
     assert "/collect.ics" not in mia.get(find(mia).location).text
+
+
+def calendar_of(mia: Shopper, order_page: str) -> tuple[str, str]:
+    """The path by which the page of an order links its calendar file, and the file, unfolded."""
+    path = re.search(r'href="(/orders/[^"]+/collect\.ics)"', mia.get(order_page).text)
+    assert path is not None
+    return path[1], mia.get(path[1]).text.replace("\r\n ", "")
+
+
+def test_the_calendar_of_who_ordered_holds_no_key_to_what_was_typed(app: Flask, site_id: int) -> None:
+    mia = Shopper(app)
+    mia.add("S-7")
+    page = mia.order().location
+    token = page.rpartition("/")[2]
+    path, file = calendar_of(mia, page)
+    assert token not in path and token not in file
+    assert token not in mia.get(f"/orders/{token}/collect.ics").text.replace("\r\n ", "")
+    url = re.search(r"URL:https?://[^/]+(/order/\S+)", file)
+    assert url is not None
+    linked = mia.get(url[1])
+    assert linked.status_code == 200 and "Mia" not in linked.text and "mia@home.test" not in linked.text
+
+
+def test_an_order_without_email_address_has_a_calendar_that_names_no_page(app: Flask, site_id: int) -> None:
+    mia = Shopper(app)
+    mia.add("S-7")
+    page = mia.order(email="", phone="020 7946 0000").location
+    _, file = calendar_of(mia, page)
+    assert "SUMMARY:Collect order" in file and "/order/" not in file and "URL:" not in file
 
 
 def test_who_ordered_reads_whether_an_email_was_sent(app: Flask, site_id: int) -> None:

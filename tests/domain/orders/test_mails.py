@@ -6,12 +6,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from app.domain.catalogue.models import ProductImage, Variant
 from app.domain.orders import lifecycle, mails
 from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import place
-from app.domain.orders.mail_contents import Letter, OrderMailKind, RefundFacts, order_mail
+from app.domain.orders.mail_contents import GivenBack, Letter, OrderMailKind, RefundFacts, order_mail
 from app.domain.orders.models import Order, OrderLine, OrderMail
 from app.domain.orders.queries import history
 from app.domain.orders.shop_contact import ShopContact
@@ -73,7 +74,9 @@ def test_who_orders_gets_one_confirmation(mia: Shopper, work: WorkContext, post:
     order(mia)
     [mail] = waiting()
     assert (mail.kind, mail.email) == ("received", "mia@home.test")
-    assert mails.send(work, post, mail.id, path_of) and not mails.send(work, post, mail.id, path_of)
+    assert mails.send(work, post, mail.id, path_of, nothing_given_back) and not mails.send(
+        work, post, mail.id, path_of, nothing_given_back
+    )
     [sent] = post.sent
     assert (sent.to, sent.subject.partition(" – ")[0]) == ("mia@home.test", "Order 1 received")
     assert "2 × Kettle" in sent.text
@@ -107,7 +110,7 @@ def test_a_refused_mail_is_tried_again_and_given_up_after_three_days(
 ) -> None:
     order(mia)
     [mail], post.refusals = waiting(), 99
-    mails.send(work, post, mail.id, path_of)
+    mails.send(work, post, mail.id, path_of, nothing_given_back)
     assert [(one.state, one.error) for one in waiting()] == [("waiting", "The mail server is away.")]
     assert not mails.due(clock)
     clock.move(minutes=1)
@@ -123,7 +126,7 @@ def test_an_address_that_was_erased_meanwhile_gets_nothing(mia: Shopper, work: W
     [mail] = waiting()
     with transaction():
         db.session.get_one(OrderMail, mail.id).email = None
-    mails.send(work, post, mail.id, path_of)
+    mails.send(work, post, mail.id, path_of, nothing_given_back)
     assert post.sent == [] and [one.state for one in waiting()] == ["failed"]
 
 
@@ -145,22 +148,50 @@ def test_a_mail_that_is_not_true_any_more_is_not_sent_and_is_no_failure(
         db.session.get_one(OrderMail, mail.id).kind = kind
         for name, value in ({"ready_at": mia.clock.now()} | change).items():
             setattr(db.session.get_one(Order, placed.id), name, value)
-    assert mails.send(work, post, mail.id, path_of)
+    assert mails.send(work, post, mail.id, path_of, nothing_given_back)
     assert post.sent == []
     assert [(one.state, one.error, one.was_sent, one.email) for one in waiting()] == [("done", reason, False, None)]
+
+
+def test_a_mail_of_a_kind_that_a_later_release_brought_is_left_to_it(
+    mia: Shopper, work: WorkContext, post: Post, clock: StoppedClock
+) -> None:
+    if db.engine.dialect.name != "sqlite":
+        pytest.skip("Only SQLite can be told to store what a constraint refuses.")
+    placed, [mail] = order(mia), waiting()
+    with transaction():
+        db.session.execute(text("pragma ignore_check_constraints = on"))
+        db.session.get_one(OrderMail, mail.id).kind = "of later"
+        db.session.flush()
+        db.session.execute(text("pragma ignore_check_constraints = off"))
+    assert list(mails.due(clock)) == []
+    assert not mails.send(work, post, mail.id, path_of, nothing_given_back)
+    with transaction():
+        lifecycle.cancel(Author(mia.site_id, "Ben", mia.clock), placed.id)
+    assert post.sent == []
+    assert [(one.kind, one.state, one.email, one.attempts) for one in waiting()] == [
+        ("of later", "waiting", "mia@home.test", 0)
+    ]
 
 
 def path_of(site_id: int, order_id: str) -> str:
     return f"/order/link-{site_id}-{order_id}"
 
 
-def letter(kind: OrderMailKind, shop: ShopContact = SHOP, **more: object) -> Mail:
+def nothing_given_back(order: Order) -> GivenBack:
+    return GivenBack.NOTHING
+
+
+def letter(
+    kind: OrderMailKind, shop: ShopContact = SHOP, given_back: GivenBack = GivenBack.NOTHING, **more: object
+) -> Mail:
     lines = [
         OrderLine(sku="MUG", quantity=2, name="Mug <b>", options={"Size": "L"}, unit_price=450),
         OrderLine(sku="CUP", quantity=1, name="Cup\nX", options={}, unit_price=100),
     ]
     facts = {"number": 7, "total": 1000, "currency": "gbp", "contact_name": "Buy at evil.test", "note": "evil.test"}
-    letter = Letter(shop, "https://fern.test/order/link", {"MUG": "https://fern.test/mug.jpg"}, RefundFacts(250))
+    pictures = {"MUG": "https://fern.test/mug.jpg"}
+    letter = Letter(shop, "https://fern.test/order/link", pictures, RefundFacts(250), given_back)
     return order_mail(kind, Order(**(facts | more), lines=lines), letter, "mia@home.test", "key-1")
 
 
@@ -182,6 +213,28 @@ def test_a_mail_of_a_refund_says_how_much_went_back_and_how() -> None:
     assert "We gave back £2.50 of what you paid for your order, to your card" in letter(OrderMailKind.REFUNDED).text
     assert "You owe nothing; ask us about what you paid." in letter(OrderMailKind.CANCELLED, paid_amount=100).text
     assert "was collected and paid" in letter(OrderMailKind.COLLECTED, status="COLLECTED").text
+
+
+@pytest.mark.parametrize(
+    ("kind", "given_back", "words"),
+    [
+        (OrderMailKind.CANCELLED, GivenBack.ALL, "You owe nothing, and what you paid was given back."),
+        (
+            OrderMailKind.CANCELLED,
+            GivenBack.PART,
+            "You owe nothing; part of what you paid was given back: ask us about",
+        ),
+        (OrderMailKind.READY, GivenBack.ALL, "It is paid; what you paid was given back."),
+        (OrderMailKind.READY, GivenBack.PART, "It is paid; part of that was given back."),
+        (OrderMailKind.COLLECTED, GivenBack.ALL, "your order was collected. We hope"),
+        (OrderMailKind.COLLECTED, GivenBack.PART, "your order was collected and paid. We hope"),
+    ],
+)
+def test_a_mail_says_that_money_was_given_back(
+    clock: StoppedClock, kind: OrderMailKind, given_back: GivenBack, words: str
+) -> None:
+    mail = letter(kind, given_back=given_back, paid_at=clock.now(), paid_amount=1_000)
+    assert words in mail.text and "ask us about what you paid" not in mail.text
 
 
 def test_text_and_html_lead_to_the_order_and_say_where_and_when_to_collect_it() -> None:
@@ -268,7 +321,7 @@ def test_a_confirmation_counts_as_sent_only_where_mails_leave_the_machine(
 ) -> None:
     placed = order(mia)
     assert mails.confirmation_of(placed, post) is mails.Confirmation.WAITING
-    mails.send(work, post, waiting()[0].id, path_of)
+    mails.send(work, post, waiting()[0].id, path_of, nothing_given_back)
     assert mails.confirmation_of(placed, post) is mails.Confirmation.SENT
     post.reaches_people = False
     assert mails.confirmation_of(placed, post) is mails.Confirmation.NOT_SENT

@@ -31,6 +31,15 @@ def test_whoever_waits_as_long_as_was_said_is_admitted() -> None:
         assert admit(window, Rate(1), now + wait)[1] == 0
 
 
+def test_who_only_looks_takes_nothing_and_is_refused_like_everybody_else() -> None:
+    window = Window()
+    for _ in range(5):
+        window, wait = admit(window, Rate(1), 100.0, counted=0)
+        assert wait == 0
+    window, _ = admit(window, Rate(1), 100.0)
+    assert admit(window, Rate(1), 130.0, counted=0) == (window, 30)
+
+
 def test_a_clock_that_is_turned_back_gives_nothing_away_and_keeps_nobody_out_for_long() -> None:
     window, _ = admit(Window(), Rate(1), 10_000.0)
     window, wait = admit(window, Rate(1), 6_400.0)
