@@ -164,6 +164,23 @@ def test_addresses_of_an_earlier_shop_lead_on_with_their_parameters(get: Get, re
     assert leads(get, "/about.php") == "https://about.test/us"
 
 
+def test_a_redirect_names_no_parameter_twice_and_its_own_win(get: Get, redirect: Redirect):
+    redirect("/shop/tents.html", "/c/camping/tents?sort=name")
+    redirect("/about.php", "https://about.test/us?lang=en")
+    assert leads(get, "/shop/tents.html?sort=price_asc&p=2") == f"{TENTS}?sort=name&p=2"
+    assert leads(get, "/about.php?lang=de&a=1&a=2") == "https://about.test/us?lang=en&a=1&a=2"
+
+
+def test_a_filter_keeps_the_parameters_of_the_redirect(get: Get, brands: None, redirect: Redirect):
+    redirect("/shop/tents.html", "/c/camping/tents?sort=name")
+    assert leads(get, "/shop/tents.html?manufacturer=Moor") == f"{TENTS}?sort=name&manufacturer=Moor"
+
+
+def test_a_file_keeps_its_capital_letters_and_signs(get: Get, redirect: Redirect):
+    redirect("/leaflet", "/media/1/Abc%3F.PDF")
+    assert leads(get, "/leaflet") == "/media/1/Abc%3F.PDF"
+
+
 def test_a_request_of_a_script_makes_the_browser_go_there(get: Get, rename: Rename):
     rename("tent-4", "moor-tent")
     answer = get("/p/tent-4", HX_Request="true")

@@ -20,6 +20,7 @@ RESERVED = frozenset(
     (
         *("admin", "v1", "till", "mcp", "static", "media", "picture", "metrics", "healthz", "readyz"),
         *("basket", "checkout", "search", "robots.txt", "sitemap.xml", "theme-preview"),
+        *("order", "orders", "r", "recently-viewed"),
     )
 )
 
@@ -62,7 +63,8 @@ SOURCE_LABELS: Mapping[Source, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where a redirect leads: a path of the site with parameters, or an absolute address elsewhere as `path`."""
+    """Where a redirect leads: a decoded path of the site with parameters, or an absolute address elsewhere as
+    `path`."""
 
     path: str
     query: str = ""
@@ -70,7 +72,12 @@ class Destination:
 
     @property
     def address(self) -> str:
-        return f"{self.path}?{self.query}" if self.query else self.path
+        """The address as people write it, which `read_destination` reads as this destination again."""
+        path = self.path
+        if not self.is_elsewhere:
+            for sign, written in (("%", "%25"), ("?", "%3F"), ("#", "%23"), (" ", "%20")):
+                path = path.replace(sign, written)
+        return f"{path}?{self.query}" if self.query else path
 
     @property
     def is_elsewhere(self) -> bool:
@@ -111,7 +118,14 @@ def read_destination(text: str, hosts: Collection[str], reach: Reach = Reach.PAG
     if "#" in path or safe_redirect(path) is None:
         message = "The new address must be a path of this shop without #, such as /c/tents, or begin with https://."
         return Destination("/"), [Problem("invalid_path", message, TO)]
-    return Destination(normal_path(plain), query, reach), []
+    return Destination(_new_path(plain), query, reach), []
+
+
+def _new_path(path: str) -> str:
+    """Return a new path as it is stored. Files and programs of the shop keep their capital letters: no page moves
+    there, and a file in lower case is another one."""
+    decoded = "/" + unquote(path).strip("/")
+    return decoded if decoded.split("/")[1] in RESERVED else normal_path(path)
 
 
 def leads_back(old: str, place: Destination) -> Problem:

@@ -181,6 +181,9 @@ def test_addresses_are_looked_up_decoded_in_lower_case_without_a_slash_behind(ty
         ("/admin/x", "reserved_path"),
         ("/search", "reserved_path"),
         ("/v1", "reserved_path"),
+        ("/order/abc", "reserved_path"),
+        ("/orders/find", "reserved_path"),
+        ("/r/x", "reserved_path"),
         ("/a?b=1", "invalid_path"),
         ("/a#b", "invalid_path"),
         ("https://shop.test/a", "invalid_path"),
@@ -206,10 +209,14 @@ def test_any_other_path_may_be_redirected(path):
         ("https://shop.test/p/new?variant=1", to("/p/new", "variant=1")),
         ("http://www.shop.test", to("/")),
         ("https://other.test/a?b=1", to("https://other.test/a?b=1")),
+        ("/media/1/Abc%20D.PDF", to("/media/1/Abc D.PDF")),
+        ("/c/a%3Fb?x=%2523", to("/c/a?b", "x=%2523")),
+        ("/c/a%2523%25zz", to("/c/a%23%zz")),
     ],
 )
 def test_a_destination_is_a_path_of_the_shop_or_an_address_elsewhere(typed, place):
     assert read_destination(typed, HOSTS) == (place, [])
+    assert read_destination(place.address, HOSTS) == (place, []), "as the form shows it"
 
 
 @pytest.mark.parametrize(
