@@ -37,7 +37,7 @@ from app.domain.sites import activity
 
 COLUMNS = ("from", "to")
 LiveOf = Callable[[Iterable[str]], set[str]]
-MOST_LINES = 10_000
+MOST_LINES = 5_000  # Of up to 100 characters each a table takes as many, and so does a form.
 
 
 @dataclass(frozen=True, slots=True)
