@@ -192,9 +192,7 @@ def test_no_redirect_is_added_that_a_moved_category_would_lead_back(get: Get, mo
     assert leads(get, "/shop/tents") == "/c/gifts/camping/tents"
 
 
-def test_a_table_has_no_redirect_either_that_a_moved_category_would_lead_back(
-    app: Flask, site_id: int, move: Rename
-):
+def test_a_table_has_no_redirect_either_that_a_moved_category_would_lead_back(app: Flask, site_id: int, move: Rename):
     move("camping", "gifts")
     with app.app_context():
         table = "from,to\n/c/gifts/camping/old,/c/camping/old\n/shop/tents,/c/camping/other\n"
