@@ -34,6 +34,7 @@ TAKES_TEXTS = {f"admin.{kind}_{act}" for kind in ("product", "page", "collection
 TAKES_TEXTS |= {"admin.taxonomy_draft", "admin.taxonomy_attribute"}  # Up to 1,000 values of an attribute.
 TAKES_TEXTS |= {"admin.search_table_import_look", "admin.search_table_import_apply"}
 TAKES_TEXTS |= {"admin.judgement_table_import_look", "admin.judgement_table_import_apply", "admin.judged_searches_add"}
+TAKES_TEXTS |= {"admin.seo_redirects_import_look", "admin.seo_redirects_import_apply"}
 TAKES_TEXTS.add("admin.search_settings_save")  # Up to 600 words, and once more those with which the form was opened.
 
 

@@ -64,7 +64,10 @@ def apply(sheet: CsvImport) -> Response:
     except Invalid as invalid:
         return _page(sheet, text, errors=FieldErrors(invalid))
     except Conflict as conflict:
-        return _page(sheet, text, sheet.preview(text), FieldErrors(conflict))
+        try:
+            return _page(sheet, text, sheet.preview(text), FieldErrors(conflict))
+        except Invalid as invalid:  # What changed since may make the whole file one that is not taken.
+            return _page(sheet, text, errors=FieldErrors(invalid))
     counts = f"{done.count('added'):,} added, {done.count('changed'):,} changed."
     flash(f"Imported: {counts} {sheet.effect}".strip(), "good")
     return redirect(sheet.list_url)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from flask import redirect, request
 from sqlalchemy.exc import SQLAlchemyError
@@ -58,7 +58,9 @@ def moved_answer(path: str) -> AnyResponse | None:
         return None
     if found is None:
         return None
-    location = landing_address(shop, found.to.path) or _with_parameters(found.to)
+    # A redirect with parameters of its own leads to what these choose.
+    landing = None if found.to.query else landing_address(shop, found.to.path)
+    location = landing or _with_parameters(found.to)
     if wants_fragment():
         return redirect_page(location)
     answer = redirect_for_good(location)
@@ -69,8 +71,10 @@ def moved_answer(path: str) -> AnyResponse | None:
 
 
 def _with_parameters(to: Destination) -> str:
-    """Return the address with the request's parameters behind its own."""
+    """Return the address with the request's parameters behind its own, which win where both name one."""
     path = to.path if to.is_elsewhere else quote(to.path)
-    query = urlencode(list(request.args.items(multi=True)), errors="replace")
+    own = {name for name, _ in parse_qsl(to.query or urlsplit(path).query, keep_blank_values=True)}
+    added = [(name, value) for name, value in request.args.items(multi=True) if name not in own]
+    query = urlencode(added, errors="replace")
     parameters = "&".join(filter(None, (to.query, query)))
     return f"{path}{'&' if '?' in path else '?'}{parameters}" if parameters else path

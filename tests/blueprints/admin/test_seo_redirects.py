@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from io import BytesIO
+from typing import NoReturn
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.blueprints.admin import csv_import
+from app.blueprints.admin.csv_import import CsvImport
 from app.domain.catalogue.models import Page, Product
 from app.domain.merchandising.models import Node
 from app.domain.seo.models import Redirect
+from app.domain.seo.redirects.redirect_table import MOST_LINES
+from app.domain.shared.problems import Conflict, Invalid
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
@@ -179,6 +184,33 @@ def test_a_file_whose_preview_is_old_is_not_imported(app: Flask, mia: PageClient
     page = mia.post(f"{IMPORT}/apply", {"table": table, "digest": digest}, status=409)
     assert "Redirects or pages changed since you looked" in page.texts["p"]
     assert stored(app) == {"/one": "/p/tent-6"}
+
+
+def test_a_file_that_is_not_taken_any_more_is_refused_in_words(mia: PageClient) -> None:
+    def apply(text: str, digest: str) -> NoReturn:
+        raise Conflict("The list changed since you looked.")
+
+    def preview(text: str) -> NoReturn:
+        raise Invalid.one("too_many", "The list is full.", "#/file")
+
+    texts = dict.fromkeys(("title", "noun", "into", "list_url", "import_url", "apply_url"), "x")
+    sheet = CsvImport(**texts, most=1, columns="", pasted="", stays="", preview=preview, apply=apply)
+    with mia.client:
+        mia.get(IMPORT)
+        answer = csv_import.apply(sheet)
+    assert answer.status_code == 400
+    assert "The list is full." in answer.get_data(as_text=True)
+
+
+def test_as_many_redirects_as_the_page_says_go_in_at_once(app: Flask, mia: PageClient) -> None:
+    assert f"at most {MOST_LINES:,} redirects" in text_of(mia, IMPORT)
+    mia.get(IMPORT)
+    old, new = "/shop/outdoor/tents-and-shelters/", "/c/camping/tents/for-three-persons"
+    table = "from,to\n" + "".join(f"{old}{number:0>20}.html,{new}\n" for number in range(MOST_LINES))
+    page = mia.post(IMPORT, {"table": table}, status=200)
+    assert f"{MOST_LINES:,} would be added" in page.texts["strong"]
+    mia.post(f"{IMPORT}/apply", {"table": table, "digest": page.value("digest")})
+    assert len(stored(app)) == MOST_LINES
 
 
 @pytest.mark.parametrize("table", ["", "old,new\n/a,/b", 'from,to\n"/a', "from,to\n/a,/b\n\0"])

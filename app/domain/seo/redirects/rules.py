@@ -20,6 +20,7 @@ RESERVED = frozenset(
     (
         *("admin", "v1", "till", "mcp", "static", "media", "picture", "metrics", "healthz", "readyz"),
         *("basket", "checkout", "search", "robots.txt", "sitemap.xml", "theme-preview"),
+        *("order", "orders", "r", "recently-viewed"),
     )
 )
 
@@ -62,7 +63,8 @@ SOURCE_LABELS: Mapping[Source, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where a redirect leads: a path of the site with parameters, or an absolute address elsewhere as `path`."""
+    """Where a redirect leads: a decoded path of the site with parameters, or an absolute address elsewhere as
+    `path`."""
 
     path: str
     query: str = ""
@@ -70,7 +72,12 @@ class Destination:
 
     @property
     def address(self) -> str:
-        return f"{self.path}?{self.query}" if self.query else self.path
+        """The address as people write it, which `read_destination` reads as this destination again."""
+        path = self.path
+        if not self.is_elsewhere:
+            for sign, written in (("%", "%25"), ("?", "%3F"), ("#", "%23"), (" ", "%20")):
+                path = path.replace(sign, written)
+        return f"{path}?{self.query}" if self.query else path
 
     @property
     def is_elsewhere(self) -> bool:
@@ -111,7 +118,14 @@ def read_destination(text: str, hosts: Collection[str], reach: Reach = Reach.PAG
     if "#" in path or safe_redirect(path) is None:
         message = "The new address must be a path of this shop without #, such as /c/tents, or begin with https://."
         return Destination("/"), [Problem("invalid_path", message, TO)]
-    return Destination(normal_path(plain), query, reach), []
+    return Destination(_new_path(plain), query, reach), []
+
+
+def _new_path(path: str) -> str:
+    """Return a new path as it is stored. Files and programs of the shop keep their capital letters: no page moves
+    there, and a file in lower case is another one."""
+    decoded = "/" + unquote(path).strip("/")
+    return decoded if decoded.split("/")[1] in RESERVED else normal_path(path)
 
 
 def leads_back(old: str, place: Destination) -> Problem:
@@ -159,19 +173,28 @@ def _moved(place: Destination, moves: Redirects) -> Destination:
 
 
 def ends(wanted: Redirects, stored: Redirects, live: Collection[str]) -> dict[str, Destination | None]:
-    """Return where new redirects lead in the end, through each other and through those that are stored; None for one
-    that leads back to an address on its way. What is `live` has a page, at which every way ends."""
-    known = {**stored, **wanted}
-    found: dict[str, Destination | None] = {}
-    for old, place in wanted.items():
-        end: Destination | None = place
-        way = {old}
-        while end is not None and (end.path in way or (end.path in known and end.path not in live)):
-            further = None if end.path in way else known[end.path]
-            way.add(end.path)
-            end = further and replace(further, query=joined(further.query, end.query), reach=place.reach)
-        found[old] = end
-    return found
+    """Return where new redirects lead in the end, through each other and through those that are stored, also those for
+    the pages below an address; None for one that leads back to an address on its way. What is `live` has a page, at
+    which every way ends."""
+    taken = dict(wanted)
+    while True:
+        known = {**stored, **taken}
+        found = {old: _end_of(old, place, known, live) for old, place in taken.items()}
+        taken = {old: place for old, place in taken.items() if found[old] is not None}
+        if len(taken) == len(found):  # Else what is stored stays at the addresses of those that lead back.
+            return {old: found.get(old) for old in wanted}
+
+
+def _end_of(old: str, place: Destination, known: Redirects, live: Collection[str]) -> Destination | None:
+    way = {old}
+    end = place
+    while end.path not in way:
+        step = None if end.path in live else step_from(end.path, known)
+        if step is None:
+            return end
+        way.add(end.path)
+        end = replace(step.to, query=joined(step.to.query, end.query), reach=place.reach)
+    return None
 
 
 def joined(first: str, second: str) -> str:
