@@ -34,8 +34,8 @@ def appearance_files(site_id: int) -> list[str]:
 
 
 def import_appearance(task: ImportTask) -> None:
-    """Import the appearance. A field that the file leaves out stays as it is, and so does one whose picture is refused; a
-    section whose picture is refused comes without it."""
+    """Import the appearance. A field that the file leaves out stays as it is, and so does one whose picture is refused;
+    a section whose picture is refused comes without it."""
     document = task.documents.get(FILE)
     if document is None or not document.content:
         return
