@@ -141,3 +141,10 @@ def test_contact_stands_in_the_footer_of_every_page(get: Get, choose: Choose) ->
         '<a href="https://www.instagram.com/shop" rel="me noopener">Instagram</a>',
     ):
         assert part in page, part
+
+
+@pytest.mark.parametrize("phone", ["Ask for Sam", "+"])
+def test_a_phone_number_without_digits_is_text_and_no_link(get: Get, choose: Choose, phone: str) -> None:
+    choose(phone=phone)
+    page = get("/pages/delivery").text
+    assert f"<li>{phone}</li>" in page and 'href="tel:' not in page
