@@ -14,6 +14,7 @@ from tests.processes import RunningShop
 
 WIDE, PHONE = (1280, 800), (390, 844)
 FLEECE, GANSEY, PULLOVER = "/p/grit-fleece-mens", "/p/curlew-gansey", "/p/sheepfold-pullover"
+TENT = "/p/hollow-way-3"  # It has three pictures.
 on_a_phone = pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["phone"])
 on_both = pytest.mark.parametrize("page", [WIDE, PHONE], indirect=True, ids=["wide", "phone"])
 
@@ -188,6 +189,18 @@ def test_what_the_browser_looked_at_stands_below_the_product_the_latest_first(pa
     page.goto(GANSEY)
     expect(page.locator("#buy")).to_be_visible()
     expect(row).to_be_hidden()
+
+
+def test_arrow_keys_that_are_pressed_quickly_lose_no_step(page: Page) -> None:
+    page.goto(TENT)
+    page.locator(".frames a").first.click()
+    place = page.locator("#zoom .place")
+    expect(place).to_have_text("1 of 3")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(place).to_have_text("3 of 3")
+    page.keyboard.press("ArrowLeft")
+    expect(place).to_have_text("2 of 3")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

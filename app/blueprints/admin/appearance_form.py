@@ -13,7 +13,7 @@ from app.blueprints.admin.forms import sent_revision
 from app.domain.appearance.appearances import SavedAppearance, read_sent
 from app.domain.appearance.declaration import Appearance
 from app.domain.appearance.fields import LinksField, PictureField, typed_picture
-from app.domain.appearance.sections import MOST_SECTIONS, ProductRule, Section, SectionKind, SectionsField
+from app.domain.appearance.sections import MOST_SECTIONS, Section, SectionKind, SectionsField
 from app.domain.catalogue.pictures import StoredImage
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.record_fields import DeclaredRecord, fields_of
@@ -144,8 +144,8 @@ def _read_sections(sent: Mapping[str, str]) -> list[Values]:
         if f"{path}kind" not in sent:
             break
         values = _read_record(Section, sent, path)
-        rule, _, value = sent.get(f"{path}products", "").partition(":")
-        if rule in tuple(ProductRule):
+        if f"{path}products" in sent:  # A rule that is none is refused as it was sent.
+            rule, _, value = sent[f"{path}products"].partition(":")
             values |= {"rule": rule, "ruleValue": value}
         sections.append(Section(SectionKind.TEXT).as_json() | values)
     return sections

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from flask import Response, make_response, request
@@ -256,17 +257,25 @@ def wants_filters() -> bool:
 @bp.app_template_filter("category_picture")
 def category_picture(node: ShopNode) -> str:
     """Return the address of a category's own picture, else of a drawing of what it holds, or the nearest one below it
-    that can be drawn, in a quiet colour."""
+    that can be drawn, in a quiet colour; searched for once for each state of the shop."""
     shop = current_shop()
     if node.picture:
         return f"{MEDIA_PREFIX}{shop.site_id}/{small_form(node.picture)}"
-    nodes, place = [node], 0
-    while place < len(nodes):
-        nodes += shop.tree.children(nodes[place].id)
-        place += 1
-    levels = [shop.taxonomy.levels[id].name for id in node.source_levels if id in shop.taxonomy.levels]
-    kinds = [*(one.name for one in nodes), *levels]
-    return category_path(kinds, QUIET_COLOURS[node.id % len(QUIET_COLOURS)], node.id)
+    key = f"picture of category {node.id}"
+    if key not in shop.drawn:
+        colour = QUIET_COLOURS[node.id % len(QUIET_COLOURS)]
+        shop.drawn[key] = category_path(_kinds_within(shop, node), colour, node.id)
+    return shop.drawn[key]
+
+
+def _kinds_within(shop: Shop, node: ShopNode) -> Iterator[str]:
+    """Yield the names of a category and of those below it, the nearest first, then of the levels it takes."""
+    waiting = deque([node])
+    while waiting:
+        nearest = waiting.popleft()
+        yield nearest.name
+        waiting.extend(shop.tree.children(nearest.id))
+    yield from (shop.taxonomy.levels[id].name for id in node.source_levels if id in shop.taxonomy.levels)
 
 
 @bp.app_template_global("headline")

@@ -32,5 +32,5 @@ def recently_viewed() -> Response:
     hits = products_in_order(ports.search_engine(), shop, skus)
     html = drawn("storefront/_recently_viewed.html", shop=shop, hits=hits)
     response = compressed(make_response(html), quickly)
-    response.headers["Cache-Control"] = f"public, max-age={KEPT}"
+    response.headers["Cache-Control"] = f"private, max-age={KEPT}"  # The address says what a browser looked at.
     return response

@@ -17,6 +17,7 @@ EDGE_CONTRAST = 3.0  # Of what can be pressed or typed into.
 COLOUR = re.compile(r"#?(?:[0-9a-f]{6}|[0-9a-f]{3})", re.ASCII)
 WHITE, BLACK = "#ffffff", "#000000"
 INK, QUIET_INK = "#20242a", "#5c5a57"  # The palest texts that a theme of the shop has on its background.
+DARK_INK, DARK_QUIET_INK = "#e6e9ed", "#aba8a2"  # The darkest ones that a theme has on a dark screen.
 EDGE = "#868d96"
 DARK_GROUND, DARK_PAPER = 0.085, 0.125  # Lightness.
 LEAST_STEP = 0.02
@@ -76,7 +77,7 @@ def accent_shades(accent: str, background: str = "") -> dict[str, Shade]:
 
 
 def _light_shades(accent: str, backs: tuple[str, ...]) -> dict[str, str]:
-    soft, line = mix(accent, WHITE, 0.9), mix(accent, WHITE, 0.76)
+    soft, line = _tint(accent, WHITE, 0.9, QUIET_INK), _tint(accent, WHITE, 0.76, INK)
     shown = _moved_until(accent, -LEAST_STEP, lambda colour: _stands_out(colour, (*backs, soft)))
     deep = _moved_until(mix(shown, BLACK, 0.22), -LEAST_STEP, lambda colour: _stands_out(colour, (*backs, soft, line)))
     return {
@@ -90,7 +91,7 @@ def _light_shades(accent: str, backs: tuple[str, ...]) -> dict[str, str]:
 
 
 def _dark_shades(accent: str, backs: tuple[str, ...]) -> dict[str, str]:
-    soft, line = mix(accent, backs[0], 0.8), mix(accent, backs[0], 0.62)
+    soft, line = _tint(accent, backs[0], 0.8, DARK_QUIET_INK), _tint(accent, backs[0], 0.62, DARK_INK)
     on_accent = mix(backs[1], BLACK, 0.4)
     shown = _moved_until(accent, LEAST_STEP, lambda colour: _stands_out(colour, (*backs, soft, on_accent)))
     deep = _moved_until(mix(shown, WHITE, 0.3), LEAST_STEP, lambda colour: _stands_out(colour, (*backs, soft, line)))
@@ -102,6 +103,13 @@ def _dark_shades(accent: str, backs: tuple[str, ...]) -> dict[str, str]:
         "on-accent": on_accent,
         "foot": mix(accent, "#06080a", 0.88),
     }
+
+
+def _tint(accent: str, paper: str, share: float, text: str) -> str:
+    """Return an accent with a share of the paper, or as much more as a text on it needs to be read."""
+    while share < 1 and contrast(text, mix(accent, paper, share)) < TEXT_CONTRAST:
+        share = min(1.0, share + LEAST_STEP)
+    return mix(accent, paper, share)
 
 
 def ground_shades(background: str) -> dict[str, Shade]:

@@ -102,8 +102,9 @@ class Appearance(DeclaredRecord):
 
     @property
     def phone_number(self) -> str:
-        """The phone number as machines dial it."""
-        return "".join(sign for sign in self.phone if sign.isascii() and (sign.isdigit() or sign == "+"))
+        """The phone number as machines dial it; empty without a digit."""
+        number = "".join(sign for sign in self.phone if sign.isascii() and (sign.isdigit() or sign == "+"))
+        return number if number.strip("+") else ""
 
     @property
     def social_links(self) -> list[tuple[str, str]]:

@@ -14,9 +14,10 @@ from app.domain.bundles.import_task import ImportTask
 from app.domain.bundles.product_importer import keep_picture
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.record_fields import DeclaredRecord, fields_of
+from app.domain.shared.schema import type_name
 
 FILE = "appearance.json"
-KIND = "appearance"
+KIND, PARTS = "appearance", "parts of the appearance"
 
 
 def appearance_document(site_id: int) -> dict[str, Any]:
@@ -33,31 +34,34 @@ def appearance_files(site_id: int) -> list[str]:
 
 
 def import_appearance(task: ImportTask) -> None:
-    """Import the appearance. A field that the file leaves out stays as it is."""
+    """Import the appearance. A field that the file leaves out stays as it is, and so does one whose picture is refused;
+    a section whose picture is refused comes without it."""
     document = task.documents.get(FILE)
     if document is None or not document.content:
         return
     counts = task.report.of(KIND)
-    problems: list[Problem] = []
+    refused: list[Problem] = []
     try:
         with task.writing():
-            sent = _with_pictures(document.content, lambda name, at: _kept(task, name, at, problems))
+            sent = _with_pictures(document.content, lambda name, at: _kept(task, name, at, refused))
+            places = {problem.pointer for problem in refused}
             known = saved_appearance(task.site_id).appearance
-            wanted = read_sent(known.as_json() | sent)
-            if problems:
-                raise Invalid(problems)
+            wanted = read_sent(known.as_json() | {key: sent[key] for key in sent if f"#/{key}" not in places})
             is_changed = wanted != known
             if is_changed and not task.dry_run:
                 save_appearance(task.author, None, wanted)
         counts.note("changed" if is_changed else "unchanged", "appearance")
-    except Invalid as refused:
-        task.refuse(KIND, document, [*problems, *(one for one in refused.problems if one not in problems)])
+        for problem in refused:
+            task.refuse(PARTS, document, [problem])
+    except Invalid as invalid:
+        task.refuse(KIND, document, [*refused, *invalid.problems])
 
 
 def _kept(task: ImportTask, name: object, at: str, problems: list[Problem]) -> Any:
-    """Return a picture of the bundle as JSON of the record, None with a problem for one that cannot be taken."""
+    """Return a picture of the bundle as JSON of the record, None with a problem for one that cannot be taken. Raises
+    Invalid for what is no text: only a file of the bundle is a picture of this shop."""
     if not isinstance(name, str):
-        return name
+        raise Invalid.one("wrong_type", f"Here must be a text, not {type_name(name)}.", at)
     try:
         stored = keep_picture(task, name)
     except Invalid as refused:

@@ -307,7 +307,7 @@ def _node_json(node: Node, children: dict[int | None, list[Node]], placed: dict[
         "slug": node.slug,
         "visible": node.visible,
         "description": node.description,
-        **({"image": f"{MEDIA}{node.picture}"} if node.picture else {}),
+        "image": f"{MEDIA}{node.picture}" if node.picture else None,  # Without one, that of another shop goes.
         "seo": {
             "canonicalOverride": node.canonical_override,
             "excludeFromSitemap": node.exclude_from_sitemap,

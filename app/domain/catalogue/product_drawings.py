@@ -92,6 +92,7 @@ _KIND_OF_WORD = {word: kind for kind in KINDS for word in kind.kinds}
 _KIND_OF_DRAWING = {drawing: kind for kind in reversed(KINDS) for drawing in kind.drawings}
 
 
+@lru_cache(maxsize=4096)
 def kind_of(kind: str) -> DrawnKind:
     """Return how a kind is drawn. The last word that is known decides ("Walking boots" are boots); two words that mean
     something of their own together are joined by a hyphen."""
@@ -121,12 +122,15 @@ def more_views(kind: str, name: str) -> tuple[str, ...]:
 
 def category_path(kinds: Iterable[str], colour: str, number: int) -> str:
     """Return the path of a drawing for a category, by its name and those of what it holds: of the first one that can be
-    drawn, in use where it can be, or else that has a sign."""
-    found = [kind_of(kind) for kind in kinds]
-    drawn = next((kind for kind in found if kind.drawings), None)
-    if drawn:
-        return drawing_path(drawn.drawings[0], colour, number, SCENE if drawn.scene else "")
-    return sign_path(next((kind.sign for kind in found if kind is not _OTHER), NO_CATEGORY_SIGN))
+    drawn, in use where it can be, or else that has a sign. The names behind the first one that can be drawn are not
+    read."""
+    sign = None
+    for found in map(kind_of, kinds):
+        if found.drawings:
+            return drawing_path(found.drawings[0], colour, number, SCENE if found.scene else "")
+        if sign is None and found is not _OTHER:
+            sign = found.sign
+    return sign_path(sign or NO_CATEGORY_SIGN)
 
 
 def drawing_path(drawing: str, colour: str | None, number: int, view: str = "") -> str:

@@ -4,12 +4,13 @@ the collections and pages of a shop as shoppers see them."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import and_, func, select
 from sqlalchemy.exc import OperationalError
 
 from app.domain.appearance.appearances import appearance_of
@@ -295,6 +296,43 @@ def collection_at(site_id: int, seo_name: str) -> ShownCollection:
     entries = select(CollectionEntry.product_id).where(CollectionEntry.collection_id == collection.id)
     product_ids = db.session.scalars(entries.order_by(CollectionEntry.position))
     return ShownCollection(*collection, tuple(product_ids))
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRow:
+    """A collection as a row of products. `product_ids` are its first ones in its own order; some of them may not be
+    for sale."""
+
+    id: int
+    name: str
+    product_ids: tuple[int, ...]
+
+
+def collection_rows(site_id: int, seo_names: Set[str], most: int) -> dict[str, CollectionRow]:
+    """Return the enabled ones of some collections by their SEO names, each with its first products, at most `most`, in
+    one query."""
+    if not seo_names:
+        return {}
+    wanted = (Collection.site_id == site_id, Collection.seo_name.in_(seo_names), Collection.enabled)
+    place = func.row_number().over(
+        partition_by=CollectionEntry.collection_id, order_by=(CollectionEntry.position, CollectionEntry.product_id)
+    )
+    placed = (
+        select(CollectionEntry.collection_id, CollectionEntry.product_id, place.label("place"))
+        .join(Collection, Collection.id == CollectionEntry.collection_id)
+        .where(*wanted)
+        .subquery()
+    )
+    query = (
+        select(Collection.seo_name, Collection.id, Collection.name, placed.c.product_id)
+        .outerjoin(placed, and_(placed.c.collection_id == Collection.id, placed.c.place <= most))
+        .where(*wanted)
+        .order_by(Collection.id, placed.c.place)
+    )
+    return {
+        seo_name: CollectionRow(id, name, tuple(row.product_id for row in rows if row.product_id is not None))
+        for (seo_name, id, name), rows in groupby(db.session.execute(query), lambda row: tuple(row[:3]))
+    }
 
 
 def page_at(site_id: int, seo_name: str) -> ShownPage:

@@ -239,7 +239,7 @@ document.addEventListener("click", (event) => {
   if (!sheet?.contains(event.target) || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   const link = event.target.closest(".choices a");
   if (event.target.closest(".apply .undo-filter")) return undo(sheet);
-  if (event.target.closest(".apply")) return stop(event), apply(sheet);
+  if (event.target.closest(".apply [data-address]:not(:disabled)")) return stop(event), apply(sheet);
   if (openSheet() && event.target.closest(".clear-filters")) return stop(event), clear(sheet);
   if (!link) return;
   stop(event);

@@ -23,10 +23,13 @@ const describe = () => {
   zoom().querySelectorAll(".step").forEach((button) => (button.hidden = all === 1));
 };
 
+let wanted = null; // The picture that steps lead to while the reel is still on its way there.
+
 // Behind the last picture comes the first.
 const lead = (step) => {
   const all = reel().children.length;
-  go(reel(), (placeIn(reel()) + step + all) % all);
+  wanted = ((wanted ?? placeIn(reel())) + step + all) % all;
+  go(reel(), wanted);
 };
 
 const enlarge = (link) => {
@@ -38,6 +41,7 @@ const enlarge = (link) => {
     item.append(image);
     return item;
   }));
+  wanted = null;
   zoom().showModal();
   go(reel(), links.indexOf(link), "instant");
   describe();
@@ -67,6 +71,14 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   lead(step);
 });
+
+// From where a finger or a wheel leads the reel, the next step goes on.
+for (const type of ["pointerdown", "wheel"]) {
+  document.addEventListener(type, ({ target }) => target.closest?.(".reel") && (wanted = null), { passive: true });
+}
+document.addEventListener("scrollend", ({ target }) => {
+  if (target.matches?.(".reel") && placeIn(target) === wanted) wanted = null;
+}, { capture: true });
 
 document.addEventListener("scroll", ({ target }) => {
   if (!target.matches) return; // The page itself.

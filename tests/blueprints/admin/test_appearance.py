@@ -86,6 +86,13 @@ def test_every_problem_is_named_at_its_field_and_nothing_is_saved(
     assert stored(app, site_id) == Appearance()
 
 
+def test_a_rule_of_products_that_is_none_is_refused(app: Flask, browser: PageClient, site_id: int) -> None:
+    place = next(at for at, one in enumerate(DEFAULT_SECTIONS) if one.kind is SectionKind.PRODUCTS)
+    page = browser.post(PATH, form_of(Appearance(), **{f"sections/{place}/products": "colour:red"}), status=400)
+    assert [option["value"] for option in page.all("option") if "selected" in option].count("colour:red") == 1
+    assert stored(app, site_id) == Appearance()
+
+
 def test_a_save_of_an_older_page_is_refused_once_and_then_wins(app: Flask, browser: PageClient, site_id: int) -> None:
     browser.post(PATH, form_of(Appearance(), heroHeading="First"))
     page = browser.post(PATH, form_of(Appearance(), heroHeading="Second"), status=409)

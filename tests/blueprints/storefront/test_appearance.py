@@ -13,11 +13,16 @@ from PIL import Image
 
 from app import ports
 from app.domain.appearance.appearances import read_sent, save_appearance
+from app.domain.catalogue.models import Collection, CollectionEntry, Product
+from app.domain.merchandising.shop import collection_rows
 from app.domain.shared.author import Author
+from app.extensions import db
 from app.transaction import transaction
 from app.web.themes.look import Look
+from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.conftest import Get
 from tests.fakes.clock import StoppedClock
+from tests.statements import statements
 
 Choose = Callable[..., None]
 
@@ -119,6 +124,35 @@ def test_sections_stand_in_their_order_and_those_without_products_are_left_out(g
     assert "<p>We do.</p><p>Always.</p>" in main and 'href="/collections/best"' in main
 
 
+def test_collections_are_read_at_once_each_with_the_first_of_its_products(
+    app: Flask, site_id: int, get: Get, choose: Choose
+) -> None:
+    names = [f"collection-{number}" for number in range(4)]
+    with app.app_context():
+        with transaction():
+            products = {p.sku: p.id for p in db.session.query(Product).filter_by(site_id=site_id)}
+            for name in names:
+                made = Collection(site_id=site_id, name=name, seo_name=name, updated_at=small_shop.BEGAN)
+                db.session.add(made)
+                db.session.flush()
+                for position, sku in enumerate(("S-7", "S-12", "S-4")):
+                    entry = {"site_id": site_id, "collection_id": made.id, "product_id": products[sku]}
+                    db.session.add(CollectionEntry(**entry, position=position))
+        small_shop.index(site_id)
+        rows = collection_rows(site_id, {*names, "old", "none"}, 2)
+        assert {name: row.product_ids for name, row in rows.items()} == {
+            name: (products["S-7"], products["S-12"]) for name in names
+        }
+    choose(sections=[{"kind": "collection", "collection": name} for name in [*names, names[0], "old", "none"]])
+    get("/")
+    with statements(app) as seen:
+        page = get("/").text
+    shown = re.findall(r'<h2 id="shelf-\d">(?:<a[^>]*>)?([\w-]+)', page)
+    assert shown == [*names, names[0]]
+    assert re.findall(r'<a href="/p/([^"]+)"', page)[:3] == ["tent-7", "mug-12", "tent-4"]
+    assert len([statement for statement in seen if "collection" in statement]) == 1
+
+
 def test_a_home_page_without_a_hero_still_has_its_heading(get: Get, choose: Choose) -> None:
     choose(sections=[])
     assert '<h1 class="unseen">Small shop</h1>' in get("/").text
@@ -141,3 +175,10 @@ def test_contact_stands_in_the_footer_of_every_page(get: Get, choose: Choose) ->
         '<a href="https://www.instagram.com/shop" rel="me noopener">Instagram</a>',
     ):
         assert part in page, part
+
+
+@pytest.mark.parametrize("phone", ["Ask for Sam", "+"])
+def test_a_phone_number_without_digits_is_text_and_no_link(get: Get, choose: Choose, phone: str) -> None:
+    choose(phone=phone)
+    page = get("/pages/delivery").text
+    assert f"<li>{phone}</li>" in page and 'href="tel:' not in page

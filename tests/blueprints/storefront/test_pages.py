@@ -7,6 +7,7 @@ import re
 import pytest
 from flask import Flask
 
+from app import ports
 from app.blueprints.storefront.blueprint import WINDOW
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node, Tree
@@ -39,6 +40,17 @@ def test_the_home_page_shows_no_product_twice(app: Flask, site_id: int, get: Get
     assert [heading for heading, _ in rows] == ["Featured", "New in", "On sale"]
     shown = [name for _, row in rows for name in re.findall(r'<span class="name">(.*?)</span>', row)]
     assert len(shown) == len(set(shown)) == 11
+
+
+def test_the_drawing_of_a_category_is_searched_for_once(app: Flask, get: Get, site_id: int):
+    first = get("/").text
+    drawings = re.findall(r'<img src="(/picture/[^"]+)"', first)
+    with app.app_context():
+        shop = app.extensions[WINDOW].shop_at(ports.clock(), "shop.test")
+    kept = [key for key in shop.drawn if key.startswith("picture of category ")]
+    assert drawings and kept
+    shop.drawn[kept[0]] = "/picture/kept.svg"
+    assert "/picture/kept.svg" in get("/").text
 
 
 def test_categories_without_room_in_the_menu_are_behind_more(app: Flask, site_id: int, get: Get):

@@ -53,7 +53,7 @@ def test_the_products_of_another_shop_are_none(app: Flask, get: Get) -> None:
 def test_the_row_is_for_no_search_engine_and_the_same_for_everybody(app: Flask, get: Get) -> None:
     row = get("/recently-viewed?sku=S-5")
     assert "noindex" in row.headers["X-Robots-Tag"]
-    assert row.headers["Cache-Control"] == "public, max-age=60"
+    assert row.headers["Cache-Control"] == "private, max-age=60", "no proxy keeps what a browser looked at"
     assert "Set-Cookie" not in row.headers
     mia = Shopper(app)
     mia.add("S-7")

@@ -6,6 +6,7 @@ import io
 import json
 from pathlib import Path
 
+import pytest
 from PIL import Image
 
 from app.domain.appearance.appearances import read_sent, save_appearance, saved_appearance
@@ -56,6 +57,30 @@ def test_what_is_wrong_is_named_with_its_line_and_nothing_is_taken(take: Take) -
     report = take(site=SITE, appearance={"accent": "green", "logo": "media/none.png", "colour": "#fff"})
     found = {(file, field) for file, _, field in refusals(report)}
     assert found == {("appearance.json", "logo"), ("appearance.json", "colour")}
+    assert saved_appearance(sites.site_at(HOST).id).revision == 0
+
+
+def test_a_picture_whose_file_is_missing_is_left_out_alone(take: Take, tmp_path: Path) -> None:
+    take(with_picture(write_bundle(tmp_path / "in", site=SITE, appearance={"logo": "media/logo.png"})))
+    logo = saved_appearance(sites.site_at(HOST).id).appearance.logo
+    sections = [{"kind": "text", "heading": "Repairs", "picture": "media/gone.webp"}]
+    report = take(site=SITE, appearance={"accent": "#8a1f5c", "logo": "media/none.png", "sections": sections})
+    assert {field for _, _, field in refusals(report)} == {"logo", "sections/0/picture"}
+    assert report.counts["appearance"].changed == 1
+    saved = saved_appearance(sites.site_at(HOST).id).appearance
+    assert (saved.accent, saved.logo) == ("#8a1f5c", logo)
+    assert [(section.heading, section.picture) for section in saved.sections] == [("Repairs", None)]
+
+
+@pytest.mark.parametrize("sent", [{"file": "0" * 32 + ".webp", "width": 600, "height": 200}, 7, False, []])
+def test_a_picture_is_the_name_of_a_file_and_nothing_else(take: Take, sent: object) -> None:
+    take(site=SITE)
+    for appearance, place in (
+        ({"logo": sent}, "logo"),
+        ({"sections": [{"kind": "text", "heading": "Repairs", "picture": sent}]}, "sections/0/picture"),
+    ):
+        report = take(appearance=appearance)
+        assert [(refusal.field, refusal.code) for refusal in report.refusals] == [(place, "wrong_type")]
     assert saved_appearance(sites.site_at(HOST).id).revision == 0
 
 

@@ -124,6 +124,19 @@ def test_the_picture_of_a_category_comes_back(take: Take, tmp_path: Path):
     assert f"media/{pictures['Tents']}" in export(tmp_path / "again.zip", "shop.test")
 
 
+def test_a_picture_that_was_removed_goes_in_the_other_shop_too(take: Take, tmp_path: Path):
+    drawn = io.BytesIO()
+    Image.new("RGB", (40, 30), "red").save(drawn, "PNG")
+    pictured = with_category_picture(tmp_path / "pictures", drawn.getvalue())
+    take(pictured, host=None)
+    with transaction():
+        db.session.scalars(select(Node).where(Node.name == "Tents")).one().picture = None
+    export(tmp_path / "removed.zip", "shop.test")
+    take(pictured, host=None)
+    take(tmp_path / "removed.zip", host=None)
+    assert {node.name: node.picture for node in db.session.scalars(select(Node))} == {"Tents": None, "Stoves": None}
+
+
 def test_a_category_whose_picture_is_none_comes_without_it(take: Take, tmp_path: Path):
     report = take(with_category_picture(tmp_path / "pictures", b"no picture"), host=None)
     assert [found.field for found in report.refusals] == ["trees/0/nodes/0/image"]

@@ -149,6 +149,12 @@ def test_a_category_shows_what_it_or_a_category_below_it_holds():
     assert drawn(category_path(["Miscellaneous"], "#4f7942", 1)) == "tag"
 
 
+def test_names_behind_the_first_one_that_can_be_drawn_are_not_read():
+    names = iter(["Laptops", "Camping", "Tents", "Pans"])
+    assert drawn(category_path(names, "#4f7942", 1)) == "tent"
+    assert list(names) == ["Pans"]
+
+
 @given(st.text(max_size=20), st.text(max_size=20))
 def test_other_paths_are_not_found(drawing: str, name: str):
     with pytest.raises(NotFound):

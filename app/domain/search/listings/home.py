@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.appearance.sections import ProductRule, Section, SectionKind
-from app.domain.merchandising.shop import Shop, ShownCollection, collection_at
+from app.domain.merchandising.shop import CollectionRow, Shop, collection_rows
 from app.domain.search.document_ids import product_document_id
 from app.domain.search.engine import (
     Hit,
@@ -18,10 +18,9 @@ from app.domain.search.engine import (
     Sort,
     ValueFilter,
 )
-from app.domain.shared.problems import NotFound
 
 IN_A_ROW = 8
-LOOKED_AT = 3 * IN_A_ROW  # Products of a row, some of which another row may show.
+LOOKED_AT = 3 * IN_A_ROW  # Products of a row, some of which another row may show or nobody can buy.
 ALL = SearchRequest(per_page=0)
 LISTS_PRODUCTS = (SectionKind.PRODUCTS, SectionKind.NEWEST, SectionKind.SALE, SectionKind.COLLECTION)
 
@@ -85,25 +84,19 @@ def home_page(engine: SearchEngine, shop: Shop) -> HomePage:
     return HomePage(tuple(shown), found[of_all].total)
 
 
-def _collections(shop: Shop, sections: Iterable[Section]) -> Mapping[str, ShownCollection]:
+def _collections(shop: Shop, sections: Iterable[Section]) -> Mapping[str, CollectionRow]:
     """Return the collections that sections show, by their SEO names; one that is gone or hidden is left out."""
-    found = {}
-    for section in sections:
-        if section.kind is SectionKind.COLLECTION:
-            try:
-                found[section.collection] = collection_at(shop.site_id, section.collection)
-            except NotFound:
-                continue
-    return found
+    names = {section.collection for section in sections if section.kind is SectionKind.COLLECTION}
+    return collection_rows(shop.site_id, names, LOOKED_AT)
 
 
-def _is_row(section: Section, collections: Mapping[str, ShownCollection]) -> bool:
+def _is_row(section: Section, collections: Mapping[str, CollectionRow]) -> bool:
     if section.kind is SectionKind.COLLECTION:
         return section.collection in collections
     return section.kind in LISTS_PRODUCTS
 
 
-def _request(section: Section, collections: Mapping[str, ShownCollection]) -> SearchRequest:
+def _request(section: Section, collections: Mapping[str, CollectionRow]) -> SearchRequest:
     if section.kind is SectionKind.NEWEST:
         return SearchRequest(sort=Sort.NEWEST, per_page=LOOKED_AT)
     if section.kind is SectionKind.COLLECTION:
@@ -137,7 +130,7 @@ def _show_each_once(sections: Sequence[Section], results: Sequence[SearchResult]
     return rows
 
 
-def _row(section: Section, hits: tuple[Hit, ...], collections: Mapping[str, ShownCollection]) -> HomeSection:
+def _row(section: Section, hits: tuple[Hit, ...], collections: Mapping[str, CollectionRow]) -> HomeSection:
     if section.kind is not SectionKind.COLLECTION:
         return HomeSection(section, section.title, hits)
     title = section.heading or collections[section.collection].name
