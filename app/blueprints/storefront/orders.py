@@ -132,7 +132,9 @@ def _look_up_page(
         "errors": errors or {},
         "items": items,
     }
-    return _unlisted(private("storefront/order_find.html", status, **context), FORM_REFERRER)
+    answer = private("storefront/order_find.html", status, **context)
+    answer.headers["Referrer-Policy"] = FORM_REFERRER
+    return answer
 
 
 def _calendar_path(placed: Order, token: str) -> str:
@@ -155,8 +157,8 @@ def _order_at(token: str) -> tuple[Order, bool]:
     return linked, False
 
 
-def _unlisted(answer: Response, referrer_policy: str = "no-referrer") -> Response:
+def _unlisted(answer: Response) -> Response:
     """Keep a page out of search engines, and its address, which opens an order, from other sites."""
     answer.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
-    answer.headers["Referrer-Policy"] = referrer_policy
+    answer.headers["Referrer-Policy"] = "no-referrer"
     return answer

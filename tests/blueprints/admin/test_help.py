@@ -44,6 +44,7 @@ def test_every_page_of_the_admin_has_a_part_of_its_own_section(app: Flask) -> No
     read = [rule.rule for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ())]
     rules = {rule for rule in read if rule.startswith("/admin/")}
     outside = {"/admin/", "/admin/login", "/admin/rest/alerts"}
+    outside |= {"/admin/forgotten", "/admin/new-password/<token>", "/admin/invitation/<token>"}
     assert {rule for rule in rules - outside if help_of(rule).anchor == "dashboard"} == set()
 
 

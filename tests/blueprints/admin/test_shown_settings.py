@@ -51,7 +51,7 @@ FORMS = {
     ),
     "seo": Form(
         "/admin/seo/settings",
-        {"leastProducts": "3", "staleCounts": "on", "tracking": "", "skipped": ""},
+        {"leastProducts": "3", "staleCounts": "on", "redirects": "on", "tracking": "", "skipped": ""},
         {"leastProducts": "5"},
         mine=("facet-landing-min-products", 5),
         other=("seo-extra-tracking-parameters", ["campaign"]),
