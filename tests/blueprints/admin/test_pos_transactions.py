@@ -221,7 +221,8 @@ def test_a_payment_is_shown_with_all_that_is_known_of_it(app: Flask, ada: PageCl
     page = text_of(ada, f"{LIST}/{payment_id}")
     for text in (
         "Payment of £12.50", "Partly refunded", "Two mugs", "stall", "VISA DEBIT", "A0000000031010", "123456", "Debit",
-        "Contactless EMV", "pi_9", "Chipped", "Payment intent succeeded", "Applied to this payment", "Capture", "£2.50", "£10.00",
+        "Contactless EMV", "pi_9", "Chipped", "Payment intent succeeded", "Applied to this payment",
+        "Capture", "£2.50", "£10.00",
     ):  # fmt: skip
         assert text in page, text
 
