@@ -13,10 +13,12 @@ from app.domain.merchandising.arrangement import Target
 from app.domain.merchandising.models import Node
 from app.domain.merchandising.shop import read_shop
 from app.domain.seo.landing.pages import LandingPages
+from app.domain.seo.redirects import redirect_table
 from app.domain.seo.redirects.moved_addresses import Choice, addresses_left_by
 from app.domain.seo.redirects.rules import Source
 from app.domain.seo.redirects.stored_redirects import RedirectDraft, add
 from app.domain.shared.author import Author
+from app.domain.shared.problems import Invalid
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction
@@ -179,6 +181,31 @@ def test_a_filter_keeps_the_parameters_of_the_redirect(get: Get, brands: None, r
 def test_a_file_keeps_its_capital_letters_and_signs(get: Get, redirect: Redirect):
     redirect("/leaflet", "/media/1/Abc%3F.PDF")
     assert leads(get, "/leaflet") == "/media/1/Abc%3F.PDF"
+
+
+def test_no_redirect_is_added_that_a_moved_category_would_lead_back(get: Get, move: Rename, redirect: Redirect):
+    move("camping", "gifts")
+    with pytest.raises(Invalid, match="leads back to /c/gifts/camping/old"):
+        redirect("/c/gifts/camping/old", "/c/camping/old")
+    assert get("/c/camping/old").status_code == 404
+    redirect("/shop/tents", "/c/camping/tents/")
+    assert leads(get, "/shop/tents") == "/c/gifts/camping/tents"
+
+
+def test_a_table_has_no_redirect_either_that_a_moved_category_would_lead_back(app: Flask, site_id: int, move: Rename):
+    move("camping", "gifts")
+    with app.app_context():
+        table = "from,to\n/c/gifts/camping/old,/c/camping/old\n/shop/tents,/c/camping/other\n"
+        lines = redirect_table.preview(read_shop(site_id), lambda _node: LandingPages(), table).lines
+    assert [line.outcome.value for line in lines] == ["refused", "added"]
+    assert str(lines[1].made) == "/shop/tents → /c/gifts/camping/other"
+
+
+def test_redirects_that_a_move_makes_lead_back_answer_404(get: Get, move: Rename, redirect: Redirect):
+    redirect("/c/gifts/camping/old", "/c/camping/old")
+    move("camping", "gifts")
+    assert get("/c/camping/old").status_code == 404
+    assert get("/c/gifts/camping/old").status_code == 404
 
 
 def test_a_request_of_a_script_makes_the_browser_go_there(get: Get, rename: Rename):

@@ -27,6 +27,7 @@ from app.domain.seo.redirects.stored_redirects import (
     every_redirect,
     hosts_of,
     lock,
+    redirects_ahead,
     redirects_around,
     store_moves,
 )
@@ -109,13 +110,14 @@ def plan_import(site_id: int, live_of: LiveOf, sent: Sequence[SentRedirect]) -> 
     for line, old, place, problems in read:
         if not problems and old not in wanted:
             wanted[old], first[old] = place, line.number
-    live = live_of({*wanted, *(place.path for place in wanted.values())})
+    ahead, reached = redirects_ahead(site_id, wanted)
+    live = live_of({*wanted, *reached})
     stored = redirects_around(site_id, wanted)
     without_reach = {line.number for line in sent if line.reach is None}
     for old in wanted.keys() & stored.keys():
         if first[old] in without_reach:
             wanted[old] = replace(wanted[old], reach=stored[old].reach)
-    found = ends({old: place for old, place in wanted.items() if old not in live}, stored, live)
+    found = ends({old: place for old, place in wanted.items() if old not in live}, {**stored, **ahead}, live)
     room = MOST_REDIRECTS - count_of(site_id)
     lines: list[ImportLine[Wanted]] = []
     for line, old, place, problems in read:

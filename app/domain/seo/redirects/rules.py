@@ -173,19 +173,28 @@ def _moved(place: Destination, moves: Redirects) -> Destination:
 
 
 def ends(wanted: Redirects, stored: Redirects, live: Collection[str]) -> dict[str, Destination | None]:
-    """Return where new redirects lead in the end, through each other and through those that are stored; None for one
-    that leads back to an address on its way. What is `live` has a page, at which every way ends."""
-    known = {**stored, **wanted}
-    found: dict[str, Destination | None] = {}
-    for old, place in wanted.items():
-        end: Destination | None = place
-        way = {old}
-        while end is not None and (end.path in way or (end.path in known and end.path not in live)):
-            further = None if end.path in way else known[end.path]
-            way.add(end.path)
-            end = further and replace(further, query=joined(further.query, end.query), reach=place.reach)
-        found[old] = end
-    return found
+    """Return where new redirects lead in the end, through each other and through those that are stored, also those for
+    the pages below an address; None for one that leads back to an address on its way. What is `live` has a page, at
+    which every way ends."""
+    taken = dict(wanted)
+    while True:
+        known = {**stored, **taken}
+        found = {old: _end_of(old, place, known, live) for old, place in taken.items()}
+        taken = {old: place for old, place in taken.items() if found[old] is not None}
+        if len(taken) == len(found):  # Else what is stored stays at the addresses of those that lead back.
+            return {old: found.get(old) for old in wanted}
+
+
+def _end_of(old: str, place: Destination, known: Redirects, live: Collection[str]) -> Destination | None:
+    way = {old}
+    end = place
+    while end.path not in way:
+        step = None if end.path in live else step_from(end.path, known)
+        if step is None:
+            return end
+        way.add(end.path)
+        end = replace(step.to, query=joined(step.to.query, end.query), reach=place.reach)
+    return None
 
 
 def joined(first: str, second: str) -> str:

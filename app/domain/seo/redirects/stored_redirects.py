@@ -63,13 +63,15 @@ class Follower:
 
 def redirect_at(shop: Shop, pages_of: LandingPagesOf, path: str) -> Follower | None:
     """Return where an address that has no page leads; None where no redirect is for it, in one statement. A page that
-    exists wins over every redirect, and a redirect for the pages below an address leads only to pages that exist."""
+    exists wins over every redirect, and a redirect for the pages below an address leads only to pages that exist. Where
+    redirects lead in a circle, none is for its addresses."""
     path = normal_path(path)
     if "\0" in path:  # PostgreSQL takes no text with it.
         return None
     found: Follower | None = None
     first: Redirect | None = None
     query = ""
+    visited = {path}
     for _ in range(MOST_STEPS):
         rows = _rows_at(shop.site_id, looked_up(path))
         step = step_from(path, {old: _destination(row) for old, row in rows.items()})
@@ -79,6 +81,9 @@ def redirect_at(shop: Shop, pages_of: LandingPagesOf, path: str) -> Follower | N
         query = joined(step.to.query, query)
         follower = Follower(replace(step.to, query=query), first.old_path, Source(first.source), first.updated_at)
         path = step.to.path
+        if path in visited:
+            return None
+        visited.add(path)
         if step.to.is_elsewhere or live_among(shop, pages_of, [path]):
             return follower
         found = follower if step.is_sure else found
@@ -269,8 +274,8 @@ def _end_of(
     site_id: int, shop: Shop, pages_of: LandingPagesOf, old: str, place: Destination
 ) -> tuple[Destination, list[Problem]]:
     """Return where a new redirect leads in the end, and the problem of leading back."""
-    further = {path: _destination(row) for path, row in _rows_at(site_id, [place.path]).items()}
-    end = ends({old: place}, further, live_among(shop, pages_of, [place.path]))[old]
+    further, reached = redirects_ahead(site_id, {old: place})
+    end = ends({old: place}, further, live_among(shop, pages_of, reached))[old]
     return (end, []) if end is not None else (place, [leads_back(old, place)])
 
 
@@ -348,6 +353,25 @@ def redirects_around(site_id: int, moves: Mapping[str, Destination]) -> dict[str
         ):
             found[old] = Destination(path, query, Reach(reach))
     return found
+
+
+def redirects_ahead(site_id: int, moves: Mapping[str, Destination]) -> tuple[dict[str, Destination], set[str]]:
+    """Return the stored redirects that may send the visitors of the new addresses of moves further, and all addresses
+    that these reach, in one statement for each step and 500 old paths."""
+    found: dict[str, Destination] = {}
+    looked: set[str] = set()
+    reached: set[str] = set()
+    ahead = {place.path for place in moves.values() if not place.is_elsewhere}
+    for _ in range(MOST_STEPS):
+        reached |= ahead
+        olds = {old for path in ahead for old in looked_up(path)} - looked
+        for batch in batched(sorted(olds)):
+            found.update((old, _destination(row)) for old, row in _rows_at(site_id, batch).items())
+        looked |= olds
+        known = {**found, **moves}
+        steps = (step_from(path, known) for path in ahead)
+        ahead = {step.to.path for step in steps if step is not None and not step.to.is_elsewhere} - reached
+    return found, reached | ahead
 
 
 def _follow(site_id: int, moves: Mapping[str, Destination]) -> None:

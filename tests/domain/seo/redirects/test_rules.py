@@ -74,6 +74,52 @@ def leads_in_circles(old: str, stored: dict[str, Destination], live: set[str]) -
     return True
 
 
+PLACES = st.sampled_from([f"/c/{place}" for place in ("a", "b", "b/a", "a/x", "b/x", "b/a/x", "x", "y")])
+MOVES = st.dictionaries(PLACES, st.tuples(PLACES, st.sampled_from((Reach.BELOW, Reach.TOGETHER))), max_size=3)
+
+
+@given(MOVES, st.lists(st.dictionaries(PLACES, PLACES, max_size=4), max_size=4), st.sets(PLACES, max_size=2))
+def test_what_people_add_leads_in_no_circle_through_pages_below_a_moved_address(moves, tables, live):
+    stored: dict[str, Destination] = {}
+    for old, (new, reach) in moves.items():
+        end = ends({old: to(new, reach=reach)}, stored, live)[old]
+        if old not in live and end is not None:
+            stored = with_moves(stored, {old: end})
+    for table in tables:
+        wanted = {old: to(new) for old, new in table.items() if old not in live}
+        found = ends(wanted, stored, live)
+        added = {old: place for old, place in found.items() if place is not None}
+        stored = with_moves(stored, added)
+        for old in added.keys() & stored.keys():
+            assert not walks_in_circles(old, stored, live), (old, stored)
+
+
+def walks_in_circles(path: str, stored: dict[str, Destination], live: set[str]) -> bool:
+    way = [path]
+    while path not in live and (step := step_from(path, stored)) is not None:
+        path = step.to.path
+        if path in way:
+            return True
+        way.append(path)
+    return False
+
+
+def test_a_new_redirect_follows_those_for_the_pages_below_an_address():
+    stored = {"/c/camping": to("/c/gifts/camping", reach=Reach.BELOW), "/c/gifts/camping/b": to("/z")}
+    wanted = {
+        "/c/gifts/camping/old": to("/c/camping/old"),
+        "/a": to("/c/camping/tents"),
+        "/b": to("/c/camping/b"),
+        "/live": to("/c/camping/live"),
+    }
+    assert ends(wanted, stored, {"/c/camping/live"}) == {
+        "/c/gifts/camping/old": None,
+        "/a": to("/c/gifts/camping/tents"),
+        "/b": to("/z"),
+        "/live": to("/c/camping/live"),
+    }
+
+
 def test_redirects_that_are_added_together_lead_to_the_end_at_once():
     wanted = {"/a": to("/b", "x=1"), "/b": to("/c", "y=2"), "/d": to("/d"), "/e": to("/live")}
     assert ends(wanted, {"/c": to("/z"), "/live": to("/z")}, {"/live"}) == {
