@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session, SessionTransaction, UOWTransaction
 from app.domain.merchandising.models import Node, Tree
 from app.domain.merchandising.trees import primary_tree_id
 from app.domain.relevance.models import SearchRule
-from app.domain.relevance.rule_levels import republish_names
+from app.domain.relevance.rule_levels import names_some, republish_names
 from app.domain.search.serving import configuration
 
 CHANGED = "sites_with_changed_categories"
@@ -59,7 +59,8 @@ def _is_concerned(session: Session, record: Node | Tree) -> bool:
 
 def _follow(session: Session, site_id: int, paths: Paths) -> None:
     """Give the rules of a site the new paths of the categories that they name."""
-    named = select(SearchRule.id, SearchRule.categories).where(SearchRule.site_id == site_id)
+    columns = select(SearchRule.id, SearchRule.categories)
+    named = columns.where(SearchRule.site_id == site_id, names_some(SearchRule.categories))
     ids = [row.id for row in session.execute(named) if not paths.keys().isdisjoint(row.categories)]
     for rule in session.scalars(select(SearchRule).where(SearchRule.id.in_(ids)).with_for_update()) if ids else ():
         rule.categories = list(dict.fromkeys(paths.get(path, path) for path in rule.categories))

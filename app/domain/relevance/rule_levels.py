@@ -3,10 +3,11 @@ these and for groups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, Text, cast, or_, select
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.merchandising.facets import shared_definition
 from app.domain.merchandising.shop import load_tree
@@ -27,13 +28,16 @@ def with_names(site_id: int, rules: Iterable[Rule]) -> list[Rule]:
     """Return the rules with the names of their levels and categories and of those below, as the active taxonomy and the
     primary tree have them. Hidden categories have none."""
     rules = list(rules)
-    taxonomy = active_tree(site_id) if any(rule.levels for rule in rules) else TaxonomyTree()
-    shop = load_tree(site_id) if any(rule.categories for rule in rules) else ShopTree((), {}, None)
-    return [replace(rule, names=_names_of(rule, taxonomy, shop)) if rule.is_narrowed else rule for rule in rules]
+    names = _names_of(site_id, [(rule.levels, rule.categories) for rule in rules])
+    return [replace(rule, names=of) if rule.is_narrowed else rule for rule, of in zip(rules, names, strict=True)]
 
 
-def _names_of(rule: Rule, taxonomy: TaxonomyTree, shop: ShopTree) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*_level_names(taxonomy, rule.levels), *_shown(shop, rule.categories))))
+def _names_of(site_id: int, named: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[tuple[str, ...]]:
+    """Return the names for the levels and categories of each rule."""
+    taxonomy = active_tree(site_id) if any(levels for levels, _ in named) else TaxonomyTree()
+    shop = load_tree(site_id) if any(paths for _, paths in named) else ShopTree((), {}, None)
+    names = ((*_level_names(taxonomy, levels), *_shown(shop, paths)) for levels, paths in named)
+    return [tuple(dict.fromkeys(each)) for each in names]
 
 
 def _shown(tree: ShopTree, paths: Iterable[str]) -> Iterator[str]:
@@ -138,10 +142,18 @@ def rule_choices(site_id: int) -> RuleChoices:
 def republish_names(site_id: int) -> None:
     """Have rules published anew after the taxonomy or the categories changed, where some name levels or categories that
     are not served under their present names. Call it in a transaction."""
-    rows = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id))
-    rules = with_names(site_id, [row.value for row in rows if row.levels or row.categories])
-    if not rules:
+    columns = select(SearchRule.id, SearchRule.levels, SearchRule.categories).where(SearchRule.site_id == site_id)
+    narrowed = or_(names_some(SearchRule.levels), names_some(SearchRule.categories))
+    rows = db.session.execute(columns.where(narrowed)).all()
+    if not rows:
         return
-    served = {rule.id: rule.names for rule in configuration.read_snapshot(site_id).rules.rules}
-    if any(served.get(rule.id) != rule.names for rule in rules):
+    served = configuration.served_names(site_id)
+    names = _names_of(site_id, [(row.levels, row.categories) for row in rows])
+    if any(served.get(row.id) != of for row, of in zip(rows, names, strict=True)):
         configuration.raise_version(site_id)
+
+
+def names_some(column: InstrumentedAttribute[list[str]]) -> ColumnElement[bool]:
+    """Return the condition that a list of a rule is not empty: a shop may have thousands of rules, few of which name a
+    level or a category."""
+    return cast(column, Text) != "[]"

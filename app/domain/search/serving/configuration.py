@@ -118,6 +118,12 @@ def read_snapshot(site_id: int, stop_words: frozenset[str] = frozenset()) -> Ser
     return Served(row.live_version, synonyms, rules, stop_words, learned=Learned.of_json(row.learned))
 
 
+def served_names(site_id: int) -> dict[int, tuple[str, ...]]:
+    """Return the names of levels and categories that each served rule has, by the ids of the rules."""
+    rules = db.session.scalar(select(ServedConfiguration.rules).where(ServedConfiguration.site_id == site_id))
+    return {rule["id"]: tuple(rule.get(NAMES, ())) for rule in rules or ()}
+
+
 def rule_in_snapshot(rule: Rule) -> dict[str, Any]:
     """Return a stored rule as the snapshot has it: what differs from a new rule, since each process reads all rules at
     every change. The names of its levels and categories stand there, so that a search needs neither tree."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from flask import Flask
+from sqlalchemy import event, select
 
 from app.domain.merchandising import nodes, trees
 from app.domain.merchandising.arrangement import Target
@@ -12,7 +14,7 @@ from app.domain.merchandising.models import Node
 from app.domain.relevance import publishing, rule_import, rules
 from app.domain.relevance.models import SearchRule
 from app.domain.relevance.rule_definition import describe_searches, missing_names, overlapping
-from app.domain.relevance.rule_levels import rule_choices
+from app.domain.relevance.rule_levels import names_some, republish_names, rule_choices
 from app.domain.search.engine import SearchContext
 from app.domain.search.models import ServedConfiguration
 from app.domain.search.serving import configuration
@@ -25,6 +27,7 @@ from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_category, make_taxonomy
 from tests.searching import add_site
+from tests.statements import statements
 
 pytestmark = pytest.mark.usefixtures("context")
 BANNER = {"banner": Banner("Look here")}
@@ -178,6 +181,42 @@ def test_changes_that_no_rule_depends_on_publish_nothing(indexing: SearchContext
         nodes.rename(author_of(indexing, site), node_id("sale"), 1, "Bargains")
         db.session.get_one(Node, node_id("camping")).description = "Nights outside"
     assert live_version(site) == before
+
+
+def test_a_change_of_a_category_reads_little_of_the_rules(app: Flask, indexing: SearchContext, site: Site) -> None:
+    for number in range(5):
+        save(indexing, site, Rule(f"red {number}", match=Match.CONTAINS, **BANNER))
+    site_id = site.id
+    with statements(app) as executed:
+        republish_names(site_id)
+    assert len(of_search(executed)) == 1, "no rule names a level or a category"
+    save(indexing, site, week("camping"))
+    loaded: list[SearchRule] = []
+
+    def note(rule: SearchRule, _: object) -> None:
+        loaded.append(rule)
+
+    event.listen(SearchRule, "load", note)
+    with statements(app) as executed, transaction():
+        nodes.rename(author_of(indexing, site), node_id("sale"), 1, "Bargains")
+    event.remove(SearchRule, "load", note)
+    assert not loaded
+    assert executed and not any("search_rules.pins" in statement for statement in executed)
+    assert len(of_search(executed)) == 2, "the rules that name some, and the names that are served"
+
+
+def of_search(executed: list[str]) -> list[str]:
+    """The statements that read rules or what is served of them."""
+    return [one for one in executed if "FROM search_rules" in one or "served_words.rules" in one]
+
+
+def test_only_rules_that_name_some_are_read(indexing: SearchContext, site: Site) -> None:
+    save(indexing, site, Rule("red", match=Match.CONTAINS, **BANNER))
+    save(indexing, site, Rule("dry", match=Match.CONTAINS, levels=("stoves",), **BANNER))
+    save(indexing, site, week("camping"))
+    named = select(SearchRule.term).order_by(SearchRule.id)
+    assert db.session.scalars(named.where(names_some(SearchRule.levels))).all() == ["dry"]
+    assert db.session.scalars(named.where(names_some(SearchRule.categories))).all() == ["week"]
 
 
 def test_what_an_older_release_published_without_categories_is_published_anew(
