@@ -10,7 +10,7 @@ TESTS ?= tests
 # One more than two processors: a third of the time a test waits for the processes that it started.
 TEST_WORKERS ?= 3
 
-.PHONY: help setup run semantic test lint bench e2e torture openapi audit lock clean
+.PHONY: help setup run semantic test lint bench e2e torture screenshots openapi audit lock clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ e2e: $(VENV)/.ready-dev ## Run only the tests in a real browser, and Lighthouse 
 
 torture: $(VENV)/.ready-dev ## Run all fault tests, the long ones too, and print what came of each fault (up to an hour)
 	SHOP_TEST_DATABASE=sqlite,postgresql SHOP_TEST_EXAMPLES=all $(BIN)/python -m pytest -m "torture or fault" --timeout 7200 $(TESTS)
+
+screenshots: $(VENV)/.ready-dev ## Take the pictures of docs/screenshots anew, from the demo shop in Chromium
+	$(BIN)/python tools/screenshots.py
 
 openapi: $(VENV)/.ready ## Write docs/openapi.json, the description of the API, anew
 	$(BIN)/flask --app wsgi openapi write docs/openapi.json

@@ -99,7 +99,7 @@ def _at(path: str) -> Callable[[Page], object]:
 
 def _open_taxonomy(page: Page) -> None:
     page.goto("/admin/catalogue/taxonomy")
-    editor = page.locator("main a[href*='/admin/catalogue/taxonomy/']").first.get_attribute("href") or ""
+    editor = page.locator("main tbody a[href*='/admin/catalogue/taxonomy/']").first.get_attribute("href") or ""
     page.goto(f"{editor}?level=outdoor-camping-tents&attribute=season")
 
 
