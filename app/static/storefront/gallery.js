@@ -76,8 +76,12 @@ document.addEventListener("keydown", (event) => {
 for (const type of ["pointerdown", "wheel"]) {
   document.addEventListener(type, ({ target }) => target.closest?.(".reel") && (wanted = null), { passive: true });
 }
+// A busy browser may end a step on the way, at the picture that is nearest.
 document.addEventListener("scrollend", ({ target }) => {
-  if (target.matches?.(".reel") && placeIn(target) === wanted) wanted = null;
+  if (!target.matches?.(".reel") || wanted === null) return;
+  if (placeIn(target) === wanted) wanted = null;
+  else go(target, wanted, "instant");
+  describe();
 }, { capture: true });
 
 document.addEventListener("scroll", ({ target }) => {
