@@ -192,7 +192,7 @@ def test_what_the_browser_looked_at_stands_below_the_product_the_latest_first(pa
 
 
 def test_arrow_keys_that_are_pressed_quickly_lose_no_step(page: Page) -> None:
-    page.goto(TENT)
+    page.goto("/p/coffin-ultralight")
     page.locator(".frames a").first.click()
     place = page.locator("#zoom .place")
     expect(place).to_have_text("1 of 3")
