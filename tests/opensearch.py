@@ -24,7 +24,7 @@ ORDINARY = ["network.host=127.0.0.1", "cluster.routing.allocation.disk.threshold
 class Node:
     """A node in a folder of its own, with a heap of so many megabytes. `java` are options of Java."""
 
-    def __init__(self, folder: Path, *settings: str, heap: int = 512, java: Sequence[str] = QUICK_TO_START) -> None:
+    def __init__(self, folder: Path, *settings: str, heap: int = 640, java: Sequence[str] = QUICK_TO_START) -> None:
         self.port, self.transport_port = free_port(), free_port()
         self.folder, self._heap, self.settings, self._java = folder, heap, settings, java
         self._process: subprocess.Popen[bytes] | None = None
@@ -101,7 +101,7 @@ def where() -> Path:
 
 
 @contextmanager
-def running_node(folder: Path, *settings: str, heap: int = 512, java: Sequence[str] = QUICK_TO_START) -> Iterator[Node]:
+def running_node(folder: Path, *settings: str, heap: int = 640, java: Sequence[str] = QUICK_TO_START) -> Iterator[Node]:
     node = Node(folder, *ONE_OF_MANY, *settings, heap=heap, java=java)
     try:
         yield node.start()
