@@ -40,6 +40,7 @@ from app.domain.search.index import outbox, runs
 from app.domain.search.index.documents import content_search_is_on
 from app.domain.search.index.healing import engine_health, lost_indexes
 from app.domain.search.listings.content import NO_CONTENT, ContentHits, content_hits
+from app.domain.search.listings.understood import without_respelled_parts
 from app.domain.search.ranking.learning import LearnedSearch
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving import configuration
@@ -176,7 +177,7 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
     content = NO_CONTENT if explanation.engine.fault is EngineFault.CONTENT_INDEX else search.content()
     understood = search.results(explain=True, correct=not content.answer(explanation.words))
     answer = understood.answer
-    result = answer.result
+    result = without_respelled_parts(answer.result, search.meaning)
     would = search.would_be(answer.request)
     if product is not None:
         found = search.explain(answer.request, product.id)

@@ -47,6 +47,7 @@ from app.domain.search.listings.understood import (
     decide,
     offer_filters,
     understood_request,
+    without_respelled_parts,
 )
 from app.domain.search.ranking.interleaving import DraftKey, Side
 from app.domain.search.ranking_settings import ranking_of
@@ -247,7 +248,8 @@ def search_listing(
     counted = replace(search, suggest=found.result.corrected)
     offered = replace(understood, request=counted, understanding=meaning)
     offers = offer_filters(engine, shop.site_id, offered, served.stop_words, request, mode)
-    listing = _listing_of(shop, request, filters, found.result, ListingLinks(request.path))
+    result = without_respelled_parts(found.result, meaning)
+    listing = _listing_of(shop, request, filters, result, ListingLinks(request.path))
     listing = replace(listing, draft=contest.key if contest is not None and found.sides is not None else None)
     beside = content.beside(found.result, request.words) if request.page == 1 else NO_CONTENT
     return SearchPage(listing, beside, planned, offers, found.sides)

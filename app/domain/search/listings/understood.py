@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.domain.search.engine import SearchEngine
+from app.domain.search.engine import SearchEngine, SearchResult
 from app.domain.search.listings.listing import PRICE, ListingRequest, Span, UnderstoodFilter
 from app.domain.search.serving.query import UnderstoodSearch, narrow, search_many_products
 from app.domain.search.understanding.facts import QueryReader
@@ -77,6 +77,13 @@ def _filter_of(facet_id: str, parts: Sequence[FilterPart]) -> UnderstoodFilter:
     values = tuple(sorted({part.value for part in parts if part.value is not None}))
     span = Span() if values else Span(parts[0].low, parts[0].high)
     return UnderstoodFilter(facet_id, parts[0].label, shown, values, span)
+
+
+def without_respelled_parts(result: SearchResult, meaning: Understanding) -> SearchResult:
+    """Return a result that suggests no other spelling of words that are understood: “300 pounds” are no ponds."""
+    if result.corrected or not result.suggestion or not meaning:
+        return result
+    return replace(result, suggestion=meaning.keep_understood_words(result.suggestion))
 
 
 def offered_parts(meaning: Understanding, mode: UnderstandingMode) -> list[FilterPart]:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from app.domain.search.engine import RangeFilter, ValueFilter
-from app.domain.search.text import query_words
+from app.domain.search.text import query_words, tokens
 
 PRICE = "price"
 YES = "true"
@@ -125,6 +125,18 @@ class Understanding:
         rest = iter(words)
         placed = (text if is_taken else " ".join(islice(rest, len(text.split()))) for text, is_taken in pieces)
         return " ".join(" ".join(placed).split())
+
+    def keep_understood_words(self, respelled: str) -> str | None:
+        """Return another spelling of all the words with those as typed that say a price, a number or a size; None where
+        no other word changes."""
+        typed, words = tokens(self.words), tokens(respelled)
+        taken = [is_taken for text, is_taken in self._pieces() for _ in tokens(text)]
+        if not len(typed) == len(words) == len(taken):
+            return respelled
+        kept = [own if is_taken else new for own, new, is_taken in zip(typed, words, taken, strict=True)]
+        if kept == words:
+            return respelled
+        return " ".join(kept) if kept != typed else None
 
     def _pieces(self) -> list[tuple[str, bool]]:
         """Return the words in pieces, each with whether it was taken out."""

@@ -318,3 +318,16 @@ def test_another_spelling_gets_the_words_that_were_taken_out(respelled: str, who
     one = read("rde under £40 laptop 16 GB")
     assert one.searched == "rde laptop"
     assert one.with_taken_words(respelled) == whole
+
+
+@pytest.mark.parametrize(
+    ("respelled", "suggested"),
+    [
+        ("red under 40 laptop 16 gb", "red under 40 laptop 16 gb"),
+        ("rde udder 40 laptop 16 gb", None),
+        ("red udder 40 laptop 16 go", "red under 40 laptop 16 gb"),
+        ("red laptop", "red laptop"),
+    ],
+)
+def test_no_other_spelling_is_suggested_of_words_that_are_understood(respelled: str, suggested: str | None):
+    assert read("rde under £40 laptop 16 GB").keep_understood_words(respelled) == suggested
