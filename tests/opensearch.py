@@ -17,8 +17,13 @@ SECONDS_TO_START = 120
 QUICK_TO_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 ONE_OF_MANY = ["discovery.type=single-node"]
 HEAP_OF_THREE = 256  # Megabytes of each.
-# The tests' machine has a disk that is fuller than a cluster likes.
-ORDINARY = ["network.host=127.0.0.1", "cluster.routing.allocation.disk.threshold_enabled=false"]
+# The tests' machine has a disk that is fuller than a cluster likes, and a heap so small that garbage which is not yet
+# collected would be taken for memory in use.
+ORDINARY = [
+    "network.host=127.0.0.1",
+    "cluster.routing.allocation.disk.threshold_enabled=false",
+    "indices.breaker.total.use_real_memory=false",
+]
 
 
 class Node:

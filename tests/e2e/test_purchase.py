@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -132,9 +133,11 @@ def test_the_chosen_variant_is_the_one_that_is_bought(page: Page) -> None:
         if other.count():
             break
         page.go_back()
+    before = page.url  # A card may lead to a variant already.
     other.check()
-    page.wait_for_url(re.compile("variant="))
-    sku = page.get_by_text("Code: ").inner_text().removeprefix("Code: ")
+    page.wait_for_url(lambda url: "variant=" in url and url != before)
+    (sku,) = parse_qs(urlsplit(page.url).query)["variant"]
+    expect(page.get_by_text("Code: ")).to_have_text(f"Code: {sku}")
     expect(page.locator("form.add [name=sku]")).to_have_value(sku)
     add_and_go_to_the_basket(page)
     expect(page.locator(".lines a[href*='variant=']")).to_have_attribute("href", re.compile(re.escape(sku)))

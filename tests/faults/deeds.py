@@ -108,5 +108,13 @@ def _output(folder: Path) -> Path:
     return output
 
 
+def has_ended(pid: int) -> bool:
+    """Whether a process is gone, or waits for nothing but to be reaped."""
+    try:
+        return _state(pid) in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 def _state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
