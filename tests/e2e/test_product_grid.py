@@ -26,7 +26,7 @@ def test_pictures_are_pinned_moved_undone_and_saved(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"show=grid"))
     start, news = len(in_order(page)), page.locator("#products-news")
     for place in (4, 6):
-        page.locator(".grid-card.loose").nth(place).get_by_role("button", name="to the front").click()
+        page.locator(".grid-card.loose").nth(place).get_by_role("button", name="Pin first").click()
         expect(page.locator(".grid-card:not(.loose)")).to_have_count(start + (1 if place == 4 else 2))
     first, second = in_order(page)[:2]
     expect(news).to_contain_text("is at place 1 of")
