@@ -73,7 +73,10 @@ def _prepare() -> dict[str, str]:
     """The environment for Lighthouse, which is installed if need be. Raises NotPossible."""
     if not shutil.which("node") or not shutil.which("npm"):
         raise NotPossible("node and npm are not installed (on Debian: apt install nodejs npm).")
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    browser = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome"))),
+        None,
+    )
     if browser is None:
         raise NotPossible("no Chromium is installed (on Debian: apt install chromium).")
     package = FOLDER / "node_modules" / "lighthouse" / "package.json"
