@@ -67,6 +67,16 @@ def test_columns_are_known_by_our_names_by_labels_and_by_shopifys() -> None:
     assert guess_columns(["URL handle", "Option1 value"], {}) == ["handle", "option1Value"]
 
 
+def test_names_of_other_programs_are_known_where_no_column_has_our_own() -> None:
+    header = ["Product_Code", "Title", "Vendor", "Body (HTML)", "Variant Price", "RRP", "Qty", "EAN"]
+    assert guess_columns(header, {}) == [
+        "sku", "name", "manufacturer", "description", "price", "compareAtPrice", "stock", "upc",
+    ]  # fmt: skip
+    assert guess_columns(["Title", "Name", "Variant SKU"], {}) == ["", "name", "sku"]
+    assert guess_columns(["SKU", "Variant SKU", "Title"], {}) == ["sku", "", "name"]
+    assert guess_columns(["sku", "Brand"], {"brand": "Brand"}) == ["sku", "attribute:brand"]
+
+
 def test_what_columns_cannot_be_is_said_all_at_once() -> None:
     with pytest.raises(Invalid) as refused:
         check_columns(["name", "name", "weight", "attribute:sleeps"], ATTRIBUTES)
