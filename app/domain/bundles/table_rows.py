@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -80,7 +80,6 @@ WHOLE = re.compile(r"[+-]?[0-9]{1,12}(?:\.0+)?", re.ASCII)
 NUMBER = re.compile(r"[0-9]{1,6}(?:\.[0-9]+)?", re.ASCII)
 NO_OPTION = {"Title": "Default Title"}  # So Shopify calls the one variant of a product without options.
 LONGEST_PRODUCT = 1024**2  # Characters of all cells.
-LEVEL_STEPS = re.compile(r"\s*[›>]\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +151,10 @@ def _missing_columns(chosen: Mapping[str, int]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class TableFormat:
-    """What the columns of a table are about, by their places; the currency of its prices; level ids by themselves and
-    by their paths in lower case, “camping › tents”."""
+    """What the columns of a table are about, by their places, and the currency of its prices."""
 
     columns: Sequence[str]
     currency: str
-    level_ids: Mapping[str, str] = field(default_factory=dict)
     header: Sequence[str] = ()
 
     @property
@@ -296,11 +293,10 @@ def _read_taxonomy(table: TableFormat, cells: Cells) -> dict[str, Any] | None:
     typed = cells.text("level")
     if not typed:
         return None
-    level_id = table.level_ids.get(typed) or table.level_ids.get(" › ".join(LEVEL_STEPS.split(typed)).casefold(), typed)
     values = {
         target.removeprefix(ATTRIBUTE): cells.text(target) for target in table.columns if target.startswith(ATTRIBUTE)
     }
-    return {"levelId": level_id, "attributes": values}
+    return {"levelId": typed, "attributes": values}
 
 
 def _read_variants(lines: Sequence[Cells]) -> list[dict[str, Any]]:
