@@ -1,4 +1,4 @@
-"""Imports, exports and transfers that the admin requested."""
+"""Imports, exports and transfers that the admin requested; and how tables of products were matched."""
 
 from __future__ import annotations
 
@@ -52,3 +52,15 @@ class BundleRun(OfMachine, LeasedWork, Base):
     is_cancelled: Mapped[bool] = mapped_column(default=False)
     columns: Mapped[list[str] | None] = mapped_column(JsonValue)
     report: Mapped[dict[str, Any] | None] = mapped_column(JsonValue, deferred=True)
+
+
+class ColumnMatch(Base):
+    """What the columns of a table of products are about, as it was chosen last for tables whose columns have the same
+    names: `header_digest` stands for these."""
+
+    __tablename__ = "column_matches"
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    header_digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    columns: Mapped[list[str]] = mapped_column(JsonValue)
+    matched_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -33,6 +33,7 @@ from app.domain.catalogue.pictures import LARGEST_UPLOAD, StoredImage
 from app.domain.catalogue.product_rules import VariantDraft, seo_name_of, variants_problems
 from app.domain.shared.paging import batched
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
+from app.domain.taxonomy.level_paths import LevelPaths
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.classification import UNCLASSIFIED, UNKNOWN_LEVEL, classification
 from app.domain.taxonomy.taxonomies import CurrentTree, has_engine, lock_active_id, with_former_words
@@ -70,6 +71,7 @@ class ProductImport:
         self._task = task
         self._file = file
         self._tree = with_former_words(task.clock, task.site_id, task.taxonomy_id, task.tree)
+        self._paths = LevelPaths.of(self._tree)
         self._current = CurrentTree(task.site_id)
         self._names = SeoNames(seo_names(task.site_id), _requested_names(task, file))
         self._variant_skus: dict[str, str] = {}
@@ -159,15 +161,18 @@ class ProductImport:
         if lock_active_id(site_id) != taxonomy_id:
             raise Conflict("Another taxonomy became the active one during the import. Import the bundle again.")
         if has_engine(site_id):
-            _, self._tree = self._current.read(self._task.clock)
+            _, tree = self._current.read(self._task.clock)
+            if tree is not self._tree:
+                self._tree, self._paths = tree, LevelPaths.of(tree)
 
     def _classify(self, candidate: CheckedRow, own: StoredProduct | None) -> None:
         """Classify the product of a row. A value that breaks a rule leaves the stored one in place, so that the same
         bundle changes nothing again."""
-        row, level_id = candidate.row, candidate.row.level_id
-        if level_id is None:
+        row = candidate.row
+        if row.level_id is None:
             return
         try:
+            level_id = self._paths.find(row.level_id) if row.level_id else ""
             held = own.values_held(self._tree) if own else NOTHING_STORED
             kept = self._applicable(level_id, held) if row.keeps_values else {}
             values = {**kept, **row.attributes}

@@ -36,7 +36,7 @@ from app.domain.shared.csv_tables import BrokenTable, TableLine, read_lines
 from app.domain.shared.money import decimal_text
 from app.domain.sites.models import Site
 from app.domain.sites.sites import currency_of
-from app.domain.taxonomy.products.panel import path_label, stored_texts
+from app.domain.taxonomy.products.panel import stored_texts
 from app.domain.taxonomy.taxonomies import active_tree
 from app.extensions import db
 
@@ -164,9 +164,7 @@ def format_of(site_id: int, columns: list[str]) -> TableFormat:
     """Return the format of a site's table whose columns are about `columns`."""
     currency = db.session.scalars(select(Site.currency).where(Site.id == site_id)).one()
     kept = [target or f"{NOT_IMPORTED}#{place}" for place, target in enumerate(columns)]  # No two are the same.
-    tree = active_tree(site_id)
-    by_path = {path_label(tree, level_id).casefold(): level_id for level_id in tree.levels}
-    return TableFormat(kept, currency, by_path | {level_id: level_id for level_id in tree.levels})
+    return TableFormat(kept, currency)
 
 
 def attribute_names(site_id: int) -> dict[str, str]:

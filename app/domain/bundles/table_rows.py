@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -56,6 +56,21 @@ SHOPIFY: Mapping[str, str] = {
     **{f"option{n} {part}": f"option{n}{part.capitalize()}" for n in OPTIONS for part in ("name", "value")},
 }
 SHOPIFY_ONLY = {"status": "status", "sku": "variantSku", "price": "variantPrice", "description": "description"}
+# Names that other programs give to columns, and Shopify’s in a table without handles, where each line is a product.
+SYNONYMS: Mapping[str, str] = {
+    **dict.fromkeys(("title", "product name", "product title", "item name"), "name"),
+    **dict.fromkeys(("product code", "item number", "article number", "part number", "variant sku"), "sku"),
+    **dict.fromkeys(("vendor", "brand", "maker", "supplier"), "manufacturer"),
+    **dict.fromkeys(("body (html)", "body html", "body", "long description"), "description"),
+    **dict.fromkeys(("variant price", "unit price", "selling price"), "price"),
+    **dict.fromkeys(("variant compare at price", "list price", "rrp", "msrp", "was price"), "compareAtPrice"),
+    **dict.fromkeys(("variant inventory qty", "inventory quantity", "quantity", "qty", "in stock"), "stock"),
+    **dict.fromkeys(("variant barcode", "barcode", "ean", "gtin"), "upc"),
+    **dict.fromkeys(("published", "visible", "active"), "enabled"),
+    **dict.fromkeys(("slug", "url key"), "seoName"),
+    "keywords": "searchTerms",
+    **dict.fromkeys(("level path", "taxonomy level"), "level"),
+}
 TEXTS, CODES = field_names(FieldKind.TEXT), field_names(FieldKind.CODE)
 MONEY, FLAGS = field_names(FieldKind.MONEY), field_names(FieldKind.FLAG)
 MOST_COLUMNS = 500
@@ -65,7 +80,6 @@ WHOLE = re.compile(r"[+-]?[0-9]{1,12}(?:\.0+)?", re.ASCII)
 NUMBER = re.compile(r"[0-9]{1,6}(?:\.[0-9]+)?", re.ASCII)
 NO_OPTION = {"Title": "Default Title"}  # So Shopify calls the one variant of a product without options.
 LONGEST_PRODUCT = 1024**2  # Characters of all cells.
-LEVEL_STEPS = re.compile(r"\s*[›>]\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +100,17 @@ def column_targets(attributes: Mapping[str, str]) -> list[ColumnTarget]:
 
 
 def guess_columns(header: Sequence[str], attributes: Mapping[str, str]) -> list[str]:
-    """Return what each column is about by its name; of several with one name the first counts."""
+    """Return what each column is about by its name. Our own names come before those of other programs; of several
+    columns with one meaning the first counts."""
     plain = [one_line(name).casefold() for name in header]
     is_shopify = any(SHOPIFY.get(name) == HANDLE for name in plain)
     known = _target_by_name(attributes) | ({**SHOPIFY, **SHOPIFY_ONLY} if is_shopify else {})
-    found: list[str] = []
-    for name in plain:
-        target = known.get(name, NOT_IMPORTED)
-        found.append(NOT_IMPORTED if target in found else target)
-    return found
+    found = [known.get(name, NOT_IMPORTED) for name in plain]
+    for place, name in enumerate(plain):
+        target = SYNONYMS.get(name.replace("_", " "), NOT_IMPORTED)
+        if not is_shopify and found[place] == NOT_IMPORTED and target not in found:
+            found[place] = target
+    return [NOT_IMPORTED if target in found[:place] else target for place, target in enumerate(found)]
 
 
 def _target_by_name(attributes: Mapping[str, str]) -> dict[str, str]:
@@ -135,12 +151,10 @@ def _missing_columns(chosen: Mapping[str, int]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class TableFormat:
-    """What the columns of a table are about, by their places; the currency of its prices; level ids by themselves and
-    by their paths in lower case, “camping › tents”."""
+    """What the columns of a table are about, by their places, and the currency of its prices."""
 
     columns: Sequence[str]
     currency: str
-    level_ids: Mapping[str, str] = field(default_factory=dict)
     header: Sequence[str] = ()
 
     @property
@@ -279,11 +293,10 @@ def _read_taxonomy(table: TableFormat, cells: Cells) -> dict[str, Any] | None:
     typed = cells.text("level")
     if not typed:
         return None
-    level_id = table.level_ids.get(typed) or table.level_ids.get(" › ".join(LEVEL_STEPS.split(typed)).casefold(), typed)
     values = {
         target.removeprefix(ATTRIBUTE): cells.text(target) for target in table.columns if target.startswith(ATTRIBUTE)
     }
-    return {"levelId": level_id, "attributes": values}
+    return {"levelId": typed, "attributes": values}
 
 
 def _read_variants(lines: Sequence[Cells]) -> list[dict[str, Any]]:

@@ -53,6 +53,7 @@ COLUMNS: Mapping[str, Columns] = {
     "clock_readings": Columns(),
     "collection_entries": Columns(),
     "collections": Columns(none=f"name description {_CONTENT}"),
+    "column_matches": Columns(none="header_digest columns"),
     "counted_batches": Columns(none="id"),
     "crawler_hits": Columns(none="family parameter"),
     "domains": Columns(none="host"),

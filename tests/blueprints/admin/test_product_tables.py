@@ -23,7 +23,7 @@ from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.domain.taxonomy.classified_shop import add_taxonomy, make_classified
 from tests.factories import make_bundle_run, make_product, make_site, make_user
-from tests.page_client import PageClient, loses_focus
+from tests.page_client import PageClient, Reading, loses_focus
 
 PAGE = "/admin/catalogue/products/import"
 TABLE = "SKU,Name,Price,Warehouse\nT-1,=Tent,10.00,A\nT-2,Stove,dear,B\n"
@@ -118,6 +118,35 @@ def test_what_goes_out_comes_in_again_and_changes_nothing(app: Flask, mia: Merch
     chosen = [option.get("value") for option in page.all("option") if "selected" in option]
     tried = previewed(app, mia, answer.text, chosen)
     assert "There is nothing to import: the shop has all of it already." in mia.get(tried).texts["p"]
+
+
+def chosen_in(page: Reading) -> list[str]:
+    """What is chosen for each column; an empty text where nothing is imported."""
+    chosen: list[str] = []
+    for tag, attributes in page.tags:
+        if tag == "select":
+            chosen.append("")
+        elif tag == "option" and "selected" in attributes:
+            chosen[-1] = attributes["value"]
+    return chosen
+
+
+def test_a_table_of_the_same_columns_is_matched_as_last_time_until_the_names_are_to_count(
+    app: Flask, mia: Merchandiser
+) -> None:
+    first = sent(mia, TABLE).location
+    assert "Matched as last time" not in mia.get(first).texts["p"]
+    mia.post(first, {"column": ["sku", "name", "price", "stock"]})
+    worked(app)
+    second = sent(mia, TABLE.replace("SKU,Name", "sku, NAME").replace("T-1", "T-3")).location
+    page = mia.get(second)
+    assert chosen_in(page) == ["sku", "name", "price", "stock"]
+    assert "Matched as last time, on" in page.texts["p"]
+    (anew,) = (link["href"] for link in page.all("a") if link.get("href", "").endswith("match=names"))
+    page = mia.get(anew)
+    assert chosen_in(page) == ["sku", "name", "price", ""] and "Matched as last time" not in page.texts["p"]
+    other = sent(mia, "SKU,Name,Price,Shelf\nT-1,Tent,10.00,A\n").location
+    assert chosen_in(mia.get(other)) == ["sku", "name", "price", ""]
 
 
 def test_columns_that_do_not_do_are_named_at_their_place(app: Flask, mia: Merchandiser) -> None:

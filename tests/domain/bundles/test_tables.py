@@ -30,10 +30,9 @@ from app.domain.sites.models import Site
 from app.extensions import db
 from app.ports import clock, images
 from app.transaction import transaction
-from tests.domain.bundles.conftest import HOST, SITE, TAXONOMY, Take, count, one, product, refusals
+from tests.domain.bundles.conftest import HOST, LEVELS, SITE, TAXONOMY, Take, count, one, product, refusals
 
 ATTRIBUTES = {"sleeps": "Sleeps", "colour": "Colour"}
-LEVELS = {"tents": "tents", "outdoor › tents": "tents"}
 SHOPIFY = "\n".join(
     (
         "Handle,Title,Body (HTML),Vendor,Published,Option1 Name,Option1 Value,Variant SKU,Variant Inventory Qty,"
@@ -49,7 +48,7 @@ def rows(text: str, columns: list[str] | None = None) -> list[FileRow]:
     lines = iter(Lines(io.BytesIO(text.encode()), "table.csv"))
     header = next(lines).cells
     chosen = columns or [target or f"#{place}" for place, target in enumerate(guess_columns(header, ATTRIBUTES))]
-    return list(read_products(TableFormat(chosen, "gbp", LEVELS, header), lines))
+    return list(read_products(TableFormat(chosen, "gbp", header), lines))
 
 
 def test_columns_are_known_by_our_names_by_labels_and_by_shopifys() -> None:
@@ -65,6 +64,16 @@ def test_columns_are_known_by_our_names_by_labels_and_by_shopifys() -> None:
         "",
     ]
     assert guess_columns(["URL handle", "Option1 value"], {}) == ["handle", "option1Value"]
+
+
+def test_names_of_other_programs_are_known_where_no_column_has_our_own() -> None:
+    header = ["Product_Code", "Title", "Vendor", "Body (HTML)", "Variant Price", "RRP", "Qty", "EAN"]
+    assert guess_columns(header, {}) == [
+        "sku", "name", "manufacturer", "description", "price", "compareAtPrice", "stock", "upc",
+    ]  # fmt: skip
+    assert guess_columns(["Title", "Name", "Variant SKU"], {}) == ["", "name", "sku"]
+    assert guess_columns(["SKU", "Variant SKU", "Title"], {}) == ["sku", "", "name"]
+    assert guess_columns(["sku", "Brand"], {"brand": "Brand"}) == ["sku", "attribute:brand"]
 
 
 def test_what_columns_cannot_be_is_said_all_at_once() -> None:
@@ -97,7 +106,7 @@ def test_lines_of_one_handle_are_a_product_with_its_variants() -> None:
 def test_our_own_lines_have_levels_attributes_and_variants() -> None:
     text = "sku;name;price;stock;enabled;searchTerms;level;attribute:colour;variantSku;option1Name;option1Value\n"
     (tent,) = rows(text + "T-1;Tent;12.50;4;no;'=a, b;Outdoor > Tents;Moss;T-1-S;Size;S\nT-1;;;;;;;;T-1-L;;L")
-    assert tent.fields["taxonomy"] == {"levelId": "tents", "attributes": {"colour": "Moss"}}
+    assert tent.fields["taxonomy"] == {"levelId": "Outdoor > Tents", "attributes": {"colour": "Moss"}}
     assert tent.fields["searchTerms"] == ["=a", "b"]
     assert (tent.fields["price"], tent.fields["stock"], tent.fields["enabled"]) == (1250, 4, False)
     assert [variant["options"] for variant in tent.fields["variants"]] == [{"Size": "S"}, {"Size": "L"}]
@@ -182,6 +191,25 @@ def test_what_a_table_has_no_column_for_stays(take_table: Taken) -> None:
     less = SHOPIFY.replace("Variant Inventory Qty", "Warehouse").replace("150.00", "160.00")
     assert take_table(less).of("products").changed == 1
     assert [(variant.stock, variant.price) for variant in one("ridge").variants] == [(3, None), (0, 16_000)]
+
+
+def test_a_level_is_named_by_its_path_and_one_that_several_have_is_left_out_by_name(
+    take: Take, take_table: Taken
+) -> None:
+    tents = {"levelId": "dolls-tents", "name": "Tents", "attributes": [], "children": []}
+    toys = {"levelId": "toys", "name": "Toys", "attributes": [], "children": [tents]}
+    camping = {"levelId": "camping", "name": "Camping", "attributes": [], "children": LEVELS}
+    take(taxonomy={"taxonomies": [TAXONOMY["taxonomies"][0] | {"rootLevels": [toys, camping]}]})
+    report = take_table(
+        "sku,name,price,level\nT-1,Tent,10,Camping > Tents\nT-2,Tent,10, toys›tents \nT-3,Tent,10,camping\n"
+        "T-4,Tent,10,Tents\nT-5,Tent,10,Camping > Yurts"
+    )
+    levels = [one(f"T-{number}").taxonomy_level_id for number in range(1, 6)]
+    assert levels == ["tents", "dolls-tents", "camping", None, None]
+    assert [(refused.line, refused.reason) for refused in report.refusals] == [
+        (5, "“Tents” names 2 levels: Toys › Tents, Camping › Tents. Give the whole path."),
+        (6, "The active taxonomy has no level “Camping > Yurts”."),
+    ]
 
 
 def test_the_table_of_a_shop_comes_back_with_every_number(take: Take, take_table: Taken) -> None:
@@ -285,7 +313,7 @@ def test_a_table_of_any_length_takes_the_memory_of_a_short_one() -> None:
         found = iter(Lines(io.BytesIO(text), "t.csv"))
         header = next(found).cells
         tracemalloc.start()
-        assert sum(1 for _ in read_products(TableFormat(["sku", "name", "price"], "gbp", {}, header), found)) == lines
+        assert sum(1 for _ in read_products(TableFormat(["sku", "name", "price"], "gbp", header), found)) == lines
         used = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return used

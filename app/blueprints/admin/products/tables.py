@@ -19,6 +19,7 @@ from app.blueprints.callers import current_author
 from app.config import Config
 from app.domain.bundles import runs
 from app.domain.bundles.archive import GONE, LARGEST_UPLOAD, BundleFolder
+from app.domain.bundles.column_matches import remember_match, remembered_match
 from app.domain.bundles.product_tables import (
     MOST_LINES,
     attribute_names,
@@ -143,7 +144,8 @@ def products_import_again(permit: str) -> Response:
 @bp.get(f"{PAGE}/columns/<token>")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_import_columns(token: str) -> Response:
-    return _columns_page(token, _received(token))
+    """Show the columns as they were matched in the last file of this form; with `match=names` by their names alone."""
+    return _columns_page(token, _received(token), is_anew=request.args.get("match") == "names")
 
 
 @bp.post(f"{PAGE}/columns/<token>")
@@ -153,8 +155,10 @@ def products_import_preview(token: str) -> Response:
     received, columns = _received(token), chosen_columns(request.form)
     try:
         check_columns(columns, attribute_names(current_user.site_id))
+        header, _ = header_and_samples(_folder().existing(received.file), received.name, 1)
         with transaction():
             author, user_id = current_author(), current_user.user_id
+            remember_match(author, header, columns)
             file = received.file, columns, received.machine
             run = runs.request_table_import(author, user_id, received.name, *file)
             run_id = run.id
@@ -223,14 +227,22 @@ def _page(errors: FieldErrors = NO_ERRORS) -> Response:
 
 
 def _columns_page(
-    token: str, received: ReceivedFile, columns: Sequence[str] | None = None, errors: FieldErrors = NO_ERRORS
+    token: str,
+    received: ReceivedFile,
+    columns: Sequence[str] | None = None,
+    errors: FieldErrors = NO_ERRORS,
+    is_anew: bool = False,
 ) -> Response:
     try:
         header, samples = header_and_samples(_folder().existing(received.file), received.name, SAMPLES)
     except BrokenBundle as broken:
         return _page(FieldErrors(broken))
-    choices = column_choices(header, samples, attribute_names(current_user.site_id), columns)
+    attributes = attribute_names(current_user.site_id)
+    targets = {target.id for target in column_targets(attributes)}
+    known = None if is_anew or columns else remembered_match(current_user.site_id, header, targets)
+    choices = column_choices(header, samples, attributes, columns or (known.columns if known else None))
     context = {"token": token, "name": received.name, "choices": choices, "errors": errors}
+    context |= {"matched_at": known.matched_at if known else None}
     return make_response(
         render_template("admin/products/tables/columns.html", **context), errors.status if errors else 200
     )
