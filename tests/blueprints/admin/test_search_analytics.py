@@ -156,7 +156,7 @@ def test_a_list_is_filtered_in_place(signed_in, counted: Counted) -> None:
     answer = signed_in().client.get(f"{PAGE}/top?q=sto", headers={"HX-Request": "true"}).text
     assert answer.lstrip().startswith('<div id="results"') and "stove" in answer and "kettle" not in answer
     assert "No search matches" in text(signed_in(), f"{PAGE}/top?q=boots")
-    assert "There is no page 9" in text(signed_in(), f"{PAGE}/top?p=9")
+    assert "Nothing on page 9" in text(signed_in(), f"{PAGE}/top?p=9")
 
 
 def test_a_list_that_does_not_exist_is_not_found(signed_in) -> None:

@@ -112,7 +112,7 @@ def test_the_list_shows_chips_and_narrows_by_term(app: Flask, mia: Merchandiser)
     found = mia.fragment(f"{TERMS}?q=shelter").text
     assert "Ridge tent" in found and "Boots" not in found and "<script>alert" not in found
     assert "No product with search terms matches" in mia.fragment(f"{TERMS}?q=%25%25").text
-    assert "There is no page 9" in mia.fragment(f"{TERMS}?p=9").text
+    assert "Nothing on page 9" in mia.fragment(f"{TERMS}?p=9").text
 
 
 def test_a_page_without_terms_says_what_they_are_for(mia: Merchandiser) -> None:
