@@ -15,12 +15,11 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.content import ContentEditor, ContentForm, TextControl, add_editor
 from app.blueprints.admin.forms import Difference, FieldErrors
-from app.blueprints.admin.merchandising.tree_filters import FacetList, FacetRow
+from app.blueprints.admin.merchandising.tree_filters import FacetList, FacetRow, filter_choices
 from app.blueprints.admin.merchandising.trees import LIST
 from app.blueprints.admin.redirect_choice import redirects_old_address
 from app.domain.merchandising.categories import CATEGORY, CategoryDraft, describe_changed_addresses, placed_beyond_order
 from app.domain.merchandising.category_rules import SourceRule
-from app.domain.merchandising.facets import known_facets
 from app.domain.merchandising.models import Node
 from app.domain.merchandising.nodes import node_of
 from app.domain.merchandising.shop import Shop, read_shop
@@ -193,10 +192,10 @@ def _shop() -> Shop:
 def _parts(record: Node, parts: CategoryParts) -> dict[str, Any]:
     shop = _shop()
     inherited = tuple(FacetRow.of(facet) for facet in _inherited(shop, record))
-    return {
-        "facets": parts.facets if parts.facets.own else replace(parts.facets, rows=inherited),
+    facets = parts.facets if parts.facets.own else replace(parts.facets, rows=inherited)
+    return filter_choices(shop, facets) | {
+        "facets": facets,
         "inherits": True,
-        "known": known_facets(shop.attributes),
         "levels": level_choices(shop.taxonomy),
     }
 

@@ -2,6 +2,7 @@
 import "../page.js";
 import "../rich_text.js";
 import "../row_drag.js";
+import "../swatches.js";
 
 // The button beside the list sends the form with the new place.
 const place = (row, to) => {
