@@ -1,4 +1,4 @@
-"""Fields that offer what exists, in a real browser: colours of values."""
+"""Fields that offer what exists, in a real browser: colours of values, values of landing pages."""
 
 from __future__ import annotations
 
@@ -57,4 +57,24 @@ def test_another_display_brings_the_pickers_and_keeps_the_focus(page: Page) -> N
     expect(display).to_be_focused()
     colours.locator("summary").first.click()
     expect(colours.locator("[data-pick-colour]").first).to_be_visible()
-    expect(page.get_by_text("Not saved yet.")).to_be_visible()
+
+
+def test_a_landing_rule_offers_the_values_of_its_filter(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising/1/landing")
+    page.get_by_role("button", name="Add a rule").click()
+    chosen = page.get_by_label("Values of", exact=True).last
+    expect(chosen).to_be_focused()
+    chosen.select_option(label="Colour")
+    page.get_by_label("Minimum", exact=True).last.fill("7")
+    rule = page.locator(".landing-rule").last
+    expect(rule.locator("datalist option")).not_to_have_count(0)
+    expect(page.get_by_label("Minimum", exact=True).last).to_have_value("7")
+    rule.get_by_role("button", name="Text or exclusion for a value").click()
+    value = page.get_by_label("Value", exact=False).and_(page.locator(":focus"))
+    offered = value.evaluate("field => [...field.list.options].map(option => [option.value, option.label])")
+    assert any(name == "Black" and label.endswith(" products") for name, label in offered)
+    page.keyboard.type("Black")
+    rule.get_by_role("button", name="Text or exclusion for a value").click()
+    again = page.get_by_label("Value", exact=False).and_(page.locator(":focus"))
+    assert "Black" not in again.evaluate("field => [...field.list.options].map(option => option.value)")
