@@ -1,4 +1,5 @@
-"""Fields that offer what exists, in a real browser: colours of values, values of landing pages."""
+"""Fields that offer what exists, in a real browser: colours of values, values of landing
+pages, levels by their paths."""
 
 from __future__ import annotations
 
@@ -78,3 +79,23 @@ def test_a_landing_rule_offers_the_values_of_its_filter(page: Page) -> None:
     rule.get_by_role("button", name="Text or exclusion for a value").click()
     again = page.get_by_label("Value", exact=False).and_(page.locator(":focus"))
     assert "Black" not in again.evaluate("field => [...field.list.options].map(option => option.value)")
+
+
+def test_a_level_is_typed_by_its_path_and_enter_adds_it(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising/1")
+    page.locator("#tree").get_by_role("link", name="Stoves", exact=True).click()
+    page.get_by_role("link", name="Products, filters and texts").click()
+    field = page.get_by_label("Taxonomy levels")
+    path = field.evaluate(
+        "field => [...field.list.options].map(option => option.value).find(path => path.includes(' › '))"
+    )
+    field.fill("Nowhere")
+    page.keyboard.press("Enter")
+    expect(page.locator("#f-source-levels-error")).to_contain_text("“Nowhere” is no level")
+    expect(field).to_be_focused()
+    field.fill(path.lower())
+    page.keyboard.press("Enter")
+    expect(page.locator("#parts .chip").filter(has_text=path)).to_be_visible()
+    expect(field).to_have_value("")
+    expect(page.locator("#parts")).to_contain_text("Not saved yet.")

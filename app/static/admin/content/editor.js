@@ -71,3 +71,11 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   document.querySelector("#found button")?.focus();
 });
+
+// Enter in a field beside a button that adds what is typed presses that button.
+document.addEventListener("keydown", (event) => {
+  const button = document.getElementById(event.target.dataset?.enter);
+  if (event.key !== "Enter" || event.ctrlKey || event.metaKey || !button) return;
+  event.preventDefault();
+  button.click();
+});
