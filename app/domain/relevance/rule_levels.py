@@ -18,7 +18,7 @@ from app.domain.search.serving import configuration
 from app.domain.search.serving.product_groups import GroupNames
 from app.domain.search.serving.rules import Rule
 from app.domain.sites.sites import currency_of
-from app.domain.taxonomy.products.panel import path_label
+from app.domain.taxonomy.choices import level_paths, meant_id
 from app.domain.taxonomy.taxonomies import active_tree
 from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
 from app.extensions import db
@@ -84,7 +84,7 @@ class RuleChoices:
     def of(cls, tree: TaxonomyTree, currency: str, categories: Mapping[str, str]) -> RuleChoices:
         numbers = with_numbers(tree)
         return cls(
-            levels={id: path_label(tree, id) for id in tree.levels},
+            levels=level_paths(tree),
             attributes=with_values(tree),
             numbers={id: one.name for id, one in numbers.items()},
             units={id: one.unit for id, one in numbers.items() if one.unit},
@@ -129,10 +129,7 @@ def _label_of(labels: Mapping[str, str], id: str) -> str:
 
 def _id_of(labels: Mapping[str, str], text: str) -> str:
     """Return the id that a text means, as the id or as the label of one alone; the text itself where it means none."""
-    if text in labels:
-        return text
-    meant = [id for id, label in labels.items() if label.casefold() == text.casefold()]
-    return meant[0] if len(meant) == 1 else text
+    return meant_id(labels, text) or text
 
 
 def rule_choices(site_id: int) -> RuleChoices:

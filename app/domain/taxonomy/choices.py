@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.taxonomy.tree import Attribute, AttributeType, Level, TaxonomyTree
@@ -59,6 +59,26 @@ def _rank(level: Level, wanted: Sequence[str], whole: str) -> int:
     if name.startswith(whole):
         return 0
     return 1 if any(word in name for word in wanted) else 2
+
+
+def level_paths(tree: TaxonomyTree) -> dict[str, str]:
+    """Return the path of each level by its id, “Camping › Tents”, in tree order."""
+    return {level_id: " › ".join(level.name for level in tree.path(level_id)) for level_id in tree.levels}
+
+
+def meant_level(tree: TaxonomyTree, text: str) -> str | None:
+    """Return the id of the level that a text means, as its id, its path or its name; None where no level or more than
+    one is meant."""
+    names = {level.id: level.name for level in tree.levels.values()}
+    return meant_id(level_paths(tree), text) or meant_id(names, text)
+
+
+def meant_id(labels: Mapping[str, str], text: str) -> str | None:
+    """Return the id that a text means, as the id itself or as the label of one alone, whatever its case."""
+    if text in labels:
+        return text
+    meant = [id for id, label in labels.items() if label.casefold() == text.casefold()]
+    return meant[0] if len(meant) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)

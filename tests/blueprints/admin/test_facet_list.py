@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.merchandising.tree_filters import FacetList, FacetRow
+from app.blueprints.admin.merchandising.tree_filters import MOST_PICKED, FacetList, FacetRow
+from app.domain.search.listings.facet_values import CarriedValue
 
 LIST = FacetList(True, (FacetRow("manufacturer"), FacetRow("colour"), FacetRow("price")), chosen="rating")
 
@@ -47,3 +48,22 @@ def test_what_is_stored_comes_back_from_its_form() -> None:
     assert FacetList.sent(MultiDict(sent | {"swatches-colour": row.swatches})) == listed
     assert listed.draft() == (stored[0],)
     assert FacetList.of(None).draft() is None
+
+
+def test_every_value_has_a_colour_to_pick_and_says_where_its_colour_is_from() -> None:
+    row = FacetRow("colour", display="swatch", swatches="Oat #ded3bd\nFog nonsense")
+    carried = [CarriedValue("Navy", 9), CarriedValue("Oat", 4), CarriedValue("Heirloom", 1)]
+    palette = {one.value: (one.own, one.by_name, one.shown, one.products) for one in row.palette(carried)}
+    assert palette == {
+        "Oat": ("#ded3bd", "#e2d8c4", "#ded3bd", 4),
+        "Fog nonsense": ("", "", "", 0),
+        "Navy": ("", "#000080", "#000080", 9),
+        "Heirloom": ("", "", "", 1),
+    }
+
+
+def test_a_long_list_of_values_is_cut_but_for_those_that_have_a_colour() -> None:
+    carried = [CarriedValue(f"Shade {number}", 1) for number in range(500)]
+    assert len(FacetRow("colour").palette(carried)) == MOST_PICKED
+    own = "\n".join(f"Own {number} #123456" for number in range(MOST_PICKED + 5))
+    assert len(FacetRow("colour", swatches=own).palette(carried)) == MOST_PICKED + 5

@@ -390,3 +390,36 @@ def test_a_form_that_is_huge_or_has_countless_fields_is_refused_in_words(app: Fl
         assert flood.status_code == 413 and "at most 20,000 fields" in flood.text
         assert "X-Request-ID" in flood.headers, "a refusal is logged"
     assert rules_of(app) is None
+
+
+def offered(text: str, rule: int = 0) -> list[str]:
+    """The values that the fields of a rule offer, each with the products that have it."""
+    found = re.search(rf'<datalist id="rules-{rule}-values">(.*?)</datalist>', text, re.DOTALL)
+    return re.findall(r"<option value=\"(.*?)\">(.*?)</option>", unescape(found[1])) if found else []
+
+
+def test_the_values_of_a_filter_are_offered_with_how_many_products_of_the_category_have_them(
+    app: Flask, mia: Merchandiser
+) -> None:
+    set_rules(app, "camping/tents", [BRAND])
+    set_rules(app, None, [BRAND])
+    here = dict(offered(mia.pages.client.get(TENTS, base_url=mia.pages.base).text))
+    everywhere = dict(offered(mia.pages.client.get(TREE, base_url=mia.pages.base).text))
+    assert here.keys() == everywhere.keys() == {"Fell & Fern", "Moor"}
+    assert here["Moor"] != everywhere["Moor"] and here["Moor"].endswith(" products")
+
+
+def test_another_filter_offers_its_values_and_one_that_has_a_row_is_offered_no_more(mia: Merchandiser) -> None:
+    mia.get(TENTS)
+    sent = {"mode": "own", "rules/0/facetId": "colour", "intent": "values"}
+    assert "Navy" in dict(offered(mia.swap(TENTS, sent).text))
+    assert "Navy" not in dict(offered(mia.swap(TENTS, sent | {"rules/0/overrides/0/value": "navy"}).text))
+    assert offered(mia.swap(TENTS, sent | {"rules/0/facetId": "price"}).text) == []
+
+
+def test_without_search_values_are_typed(app: Flask, mia: Merchandiser) -> None:
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=NullEngine())
+    set_rules(app, None, [BRAND | {"overrides": [{"value": "Moor", "excluded": True}]}])
+    page = mia.get(TREE)
+    assert page.value("rules/0/overrides/0/value") == "Moor"
+    assert page.all("datalist") and not [one for one in page.all("option") if one["value"] == "Fell & Fern"]

@@ -14,6 +14,7 @@ from app.domain.merchandising.membership import ORDERED_BY_HAND, hand_made_order
 from app.domain.merchandising.models import Node, Placement
 from app.domain.shared.author import Author
 from app.domain.sites.models import AuditEntry, Site
+from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db
 from app.ports import EXTENSION
 from app.transaction import transaction
@@ -232,6 +233,22 @@ def test_a_rule_takes_levels_and_manufacturers(app: Flask, mia: Merchandiser, id
     mia.swap(page(ids["gifts"]), form(name="Gifts", seoName="gifts", level="tents", manufacturers=" HP \n\nDell\nHP"))
     saved = node(app, ids["gifts"])
     assert (saved.source_levels, saved.source_manufacturers) == (["tents"], ["HP", "Dell"])
+
+
+def test_levels_are_offered_and_named_by_their_paths(app: Flask, mia: Merchandiser, ids: dict[str, int]) -> None:
+    below = {"levelId": "dome", "name": "Dome", "attributes": []}
+    with app.app_context(), transaction():
+        taxonomy = db.session.scalars(select(Taxonomy)).one()
+        taxonomy.root_levels = [LEVELS[0] | {"children": [below]}]
+    offered = Reading(mia.fragment(page(ids["gifts"])).text)
+    assert [one["value"] for one in offered.all("option") if "›" in one["value"]] == ["Tents › Dome"]
+    here = page(ids["gifts"], "/parts")
+    for typed in ("Tents › Dome", "tents › dome", "Dome", "dome"):
+        added = mia.swap(here, form(intent="level-add", newLevel=typed)).text
+        assert 'name="level" value="dome">Tents › Dome' in added, typed
+    wrong = mia.swap(here, form(intent="level-add", newLevel="Domes", level="tents")).text
+    assert "“Domes” is no level of the taxonomy, or the name of several." in wrong
+    assert 'value="Domes"' in wrong and 'name="level" value="tents"' in wrong
 
 
 def test_a_level_that_the_taxonomy_lost_may_stay(app: Flask, mia: Merchandiser, ids: dict[str, int]) -> None:

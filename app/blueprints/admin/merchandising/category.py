@@ -15,18 +15,18 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.content import ContentEditor, ContentForm, TextControl, add_editor
 from app.blueprints.admin.forms import Difference, FieldErrors
-from app.blueprints.admin.merchandising.tree_filters import FacetList, FacetRow
+from app.blueprints.admin.merchandising.tree_filters import FacetList, FacetRow, filter_choices
 from app.blueprints.admin.merchandising.trees import LIST
 from app.blueprints.admin.redirect_choice import redirects_old_address
 from app.domain.merchandising.categories import CATEGORY, CategoryDraft, describe_changed_addresses, placed_beyond_order
 from app.domain.merchandising.category_rules import SourceRule
-from app.domain.merchandising.facets import known_facets
 from app.domain.merchandising.models import Node
 from app.domain.merchandising.nodes import node_of
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.search.listings.browsing import category_counts, order_without_hand
 from app.domain.seo.heads import ResultTexts, result_preview
-from app.domain.taxonomy.product_list import level_choices
+from app.domain.taxonomy.choices import level_paths, meant_level
+from app.domain.taxonomy.taxonomies import active_tree
 from app.web.permissions import Permission, requires
 
 MOST_COMPARED = 5_000  # Products whose place without the order by hand is known.
@@ -35,14 +35,15 @@ PARTS = "admin/merchandising/category/_parts.html"
 
 @dataclass(frozen=True, slots=True)
 class CategoryParts:
-    """The parts of a category's form besides texts and products. `chosen_level` is the level in the field that adds one
-    to the rule."""
+    """The parts of a category's form besides texts and products. `chosen_level` is what stands in the field that adds a
+    level to the rule, its path, name or id; `level_problem` says why it could not be added."""
 
     facets: FacetList
     levels: tuple[str, ...] = ()
     manufacturers: str = ""
     exclude_from_sitemap: bool = False
     chosen_level: str = ""
+    level_problem: str = ""
 
     @classmethod
     def of(cls, draft: CategoryDraft) -> Self:
@@ -56,7 +57,7 @@ class CategoryParts:
             tuple(dict.fromkeys(sent.getlist("level"))),
             sent.get("manufacturers", ""),
             "excludeFromSitemap" in sent,
-            sent.get("newLevel", ""),
+            sent.get("newLevel", "").strip(),
         )
 
     def after(self, action: str, name: str) -> Self:
@@ -66,10 +67,17 @@ class CategoryParts:
         if subject == "facet":
             return replace(self, facets=self.facets.after(verb, name))
         if action == "level-add" and self.chosen_level:
-            return replace(self, levels=tuple(dict.fromkeys((*self.levels, self.chosen_level))), chosen_level="")
+            return self._with_chosen_level()
         if action == "level-remove":
             return replace(self, levels=tuple(level for level in self.levels if level != name))
         return self
+
+    def _with_chosen_level(self) -> Self:
+        level_id = meant_level(active_tree(current_user.site_id), self.chosen_level)
+        if level_id is None:
+            text = self.chosen_level[:80]
+            return replace(self, level_problem=f"“{text}” is no level of the taxonomy, or the name of several.")
+        return replace(self, levels=tuple(dict.fromkeys((*self.levels, level_id))), chosen_level="")
 
     def draft(self) -> dict[str, Any]:
         source = SourceRule(self.levels, tuple(self.manufacturers.splitlines()))
@@ -77,8 +85,9 @@ class CategoryParts:
         return {"source": source, "facets": facets, "exclude_from_sitemap": self.exclude_from_sitemap}
 
     def differences(self, stored: Self) -> list[Difference]:
+        paths = level_paths(active_tree(current_user.site_id))
         pairs = (
-            ("Levels", ", ".join(stored.levels), ", ".join(self.levels)),
+            ("Levels", *("; ".join(paths.get(id, id) for id in one.levels) for one in (stored, self))),
             ("Manufacturers", stored.manufacturers, self.manufacturers),
             ("Filters", stored.facets.summary, self.facets.summary),
             ("In the sitemap", *("No" if one.exclude_from_sitemap else "Yes" for one in (stored, self))),
@@ -193,11 +202,11 @@ def _shop() -> Shop:
 def _parts(record: Node, parts: CategoryParts) -> dict[str, Any]:
     shop = _shop()
     inherited = tuple(FacetRow.of(facet) for facet in _inherited(shop, record))
-    return {
-        "facets": parts.facets if parts.facets.own else replace(parts.facets, rows=inherited),
+    facets = parts.facets if parts.facets.own else replace(parts.facets, rows=inherited)
+    return filter_choices(shop, facets) | {
+        "facets": facets,
         "inherits": True,
-        "known": known_facets(shop.attributes),
-        "levels": level_choices(shop.taxonomy),
+        "levels": level_paths(shop.taxonomy),
     }
 
 

@@ -29,6 +29,7 @@ from app.domain.merchandising.models import Node, Tree
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.merchandising.tree import Facet
 from app.domain.search.engine import SearchUnavailable
+from app.domain.search.listings.facet_values import CarriedValue, CarriedValues, carried_values
 from app.domain.seo.landing import overview as near_twins
 from app.domain.seo.landing import stored_rules
 from app.domain.seo.landing.overview import LandingOverview, landing_overview
@@ -108,6 +109,11 @@ class TypedRule:
             for stored in rule.get("overrides", ())
         )
         return cls({name: str(rule.get(name, "")) for name in RULE_TEXTS}, overrides)
+
+    def offers(self, carried: CarriedValues) -> list[CarriedValue]:
+        """Return the values that can still have an override."""
+        values = carried.get(self.texts["facetId"], ())
+        return [one for one in values if not any(override.is_about(one.value) for override in self.overrides)]
 
     def raw(self) -> Rule:
         """Return the rule as programs send it; what is no number stays a text, which is refused in its place."""
@@ -394,17 +400,27 @@ def _form_changed(edited: Edited, form: LandingForm) -> Answer:
     """Show the form as the pressed button changes it; nothing is saved."""
     if not wants_fragment():
         return _editor(edited, form)
-    context = _context(edited) | {"form": form, "errors": NO_ERRORS, "changed": True}
+    context = _context(edited) | {"form": form, "errors": NO_ERRORS, "changed": True, "carried": _carried(edited, form)}
     return render_template("admin/merchandising/landing/_rules.html", **context)
 
 
 def _editor(edited: Edited, form: LandingForm, errors: FieldErrors = NO_ERRORS, is_saved: bool = False) -> Answer:
     context = _context(edited) | {"form": form, "errors": errors, "is_saved": is_saved, "changed": False}
+    context["carried"] = _carried(edited, form)
     if wants_fragment():
         page = render_template("admin/merchandising/landing/_saved.html", **context)
     else:
         page = render_template("admin/merchandising/landing/page.html", **context)
     return make_response(page, errors.status if errors else 200)
+
+
+def _carried(edited: Edited, form: LandingForm) -> CarriedValues:
+    """Return the values that products of the category, or of the shop, have of the facets for which there can be
+    pages."""
+    choices = facet_choices(edited.shop, edited.facets)
+    facets = [id for rule in form.rules if (id := rule.texts["facetId"]) in {*choices.shown, *choices.others}]
+    node_id = edited.node.id if edited.node else None
+    return carried_values(ports.search_engine(), edited.shop.site_id, facets, node_id)
 
 
 def _context(edited: Edited) -> dict[str, Any]:

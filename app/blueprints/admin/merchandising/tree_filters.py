@@ -12,18 +12,38 @@ from flask_login import current_user
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as AnyResponse
 
+from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, sent_number
 from app.blueprints.admin.merchandising.trees import TREE
 from app.blueprints.callers import current_author
 from app.domain.merchandising import trees
-from app.domain.merchandising.facets import MOST_FACETS, known_facets
-from app.domain.merchandising.shop import read_shop
+from app.domain.merchandising.facets import MOST_FACETS, KnownFacet, colour_of, known_facets
+from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.merchandising.tree import Display, Facet
+from app.domain.search.listings.facet_values import CarriedValue, carried_values
 from app.domain.shared.problems import Conflict, Invalid
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
+
+MOST_PICKED = 60  # Values of a filter that have a picker; further ones have a colour in the text.
+
+
+@dataclass(frozen=True, slots=True)
+class ValueColour:
+    """The colour of a value: its `own` as it was typed, and `by_name` what shoppers see without one, each empty where
+    there is none. `products` carry the value."""
+
+    value: str
+    own: str
+    by_name: str
+    products: int = 0
+
+    @property
+    def shown(self) -> str:
+        """The colour as a picker takes it, empty for none."""
+        return colour_of(self.value, {self.value: self.own}) or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +69,14 @@ class FacetRow:
             is_colour = bool(value) and colour.startswith("#")
             found[value.strip() if is_colour else line] = colour if is_colour else ""
         return found
+
+    def palette(self, carried: Sequence[CarriedValue]) -> list[ValueColour]:
+        """Return the colours of the values that have their own, then of the commonest others."""
+        own, products = self.colours, {one.value: one.products for one in carried}
+        values = list(dict.fromkeys((*own, *products)))[: max(MOST_PICKED, len(own))]
+        return [
+            ValueColour(value, own.get(value, ""), colour_of(value) or "", products.get(value, 0)) for value in values
+        ]
 
     def draft(self) -> dict[str, Any]:
         """Return the filter in the form of a bundle."""
@@ -107,6 +135,18 @@ class FacetList:
         return ", ".join(row.label or row.facet_id for row in self.rows) or "None"
 
 
+def filter_choices(shop: Shop, facets: FacetList) -> dict[str, Any]:
+    """Return what the form of filters offers: the `known` facets, and the `carried` values of those that are shown as
+    swatches."""
+    known = known_facets(shop.attributes)
+    swatches = [row.facet_id for row in facets.rows if _is_swatch(row, known.get(row.facet_id))] if facets.own else []
+    return {"known": known, "carried": carried_values(ports.search_engine(), shop.site_id, swatches)}
+
+
+def _is_swatch(row: FacetRow, known: KnownFacet | None) -> bool:
+    return known is not None and (row.display or known.displays[0]) == Display.SWATCH
+
+
 NO_ERRORS = FieldErrors()
 Answer = str | AnyResponse
 
@@ -144,11 +184,10 @@ def _page(
     context: dict[str, Any] = {
         "tree": tree,
         "facets": facets,
-        "known": known_facets(read_shop(current_user.site_id).attributes),
         "version": current if errors.conflict else version or current,
         "errors": errors,
         "changed": changed,
-    }
+    } | filter_choices(read_shop(current_user.site_id), facets)
     if wants_fragment():
         return render_template("admin/merchandising/tree_filters/_filters.html", **context)
     page = render_template("admin/merchandising/tree_filters/page.html", **context)

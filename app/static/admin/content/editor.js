@@ -2,6 +2,7 @@
 import "../page.js";
 import "../rich_text.js";
 import "../row_drag.js";
+import "../swatches.js";
 
 // The button beside the list sends the form with the new place.
 const place = (row, to) => {
@@ -69,4 +70,12 @@ document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.target.id !== "f-lookup") return;
   event.preventDefault();
   document.querySelector("#found button")?.focus();
+});
+
+// Enter in a field beside a button that adds what is typed presses that button.
+document.addEventListener("keydown", (event) => {
+  const button = document.getElementById(event.target.dataset?.enter);
+  if (event.key !== "Enter" || event.ctrlKey || event.metaKey || !button) return;
+  event.preventDefault();
+  button.click();
 });

@@ -1,0 +1,101 @@
+"""Fields that offer what exists, in a real browser: colours of values, values of landing
+pages, levels by their paths."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.e2e.test_from_rebuild_to_shop import sign_in
+from tests.processes import RunningShop
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _stocked(shop: RunningShop, stocked: None) -> None:
+    """Every test here looks at products."""
+
+
+@pytest.mark.parametrize(
+    ("page", "value"), [((1280, 800), "Blue"), ((390, 844), "Moss")], ids=["wide", "narrow"], indirect=["page"]
+)
+def test_a_colour_is_picked_cleared_and_typed(page: Page, value: str) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising/1/filters")
+    row = page.locator("[data-row=colour]")
+    text = row.get_by_label("One value per line")
+    before = text.input_value()
+    picker = row.get_by_label(f"Colour of {value}", exact=True)
+    clear = row.get_by_role("button", name=f"Clear the colour of {value}")
+    expect(clear).to_have_attribute("aria-disabled", "true")
+    picker.fill("#1f4fa3")
+    assert text.input_value() == f"{before}\n{value} #1f4fa3"
+    expect(row.locator(f'[data-value="{value}"] circle').first).to_have_attribute("fill", "#1f4fa3")
+    expect(row.get_by_role("img", name=value)).to_be_visible()
+    assert Axe().run(page, context="#filters").response["violations"] == []
+    clear.focus()
+    page.keyboard.press("Enter")
+    assert text.input_value() == before
+    expect(row.locator(f'[data-value="{value}"]')).to_contain_text("by its name")
+    row.get_by_text("As text").click()
+    text.fill(f"{before}\n{value} #0a2a5e")
+    expect(picker).to_have_value("#0a2a5e")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.get_by_role("button", name="Save", exact=True).last.click()
+    expect(page.locator("#flashes")).to_contain_text("Saved.")
+    page.goto("/admin/merchandising/1/filters")
+    expect(page.get_by_label(f"Colour of {value}", exact=True)).to_have_value("#0a2a5e")
+
+
+def test_another_display_brings_the_pickers_and_keeps_the_focus(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising/1/filters")
+    display = page.get_by_label("Display of Brand")
+    display.focus()
+    display.select_option("swatch")
+    colours = page.locator("[data-row=manufacturer] details.filter-swatches")
+    expect(colours.locator("[data-pick-colour]")).not_to_have_count(0)
+    expect(display).to_be_focused()
+    colours.locator("summary").first.click()
+    expect(colours.locator("[data-pick-colour]").first).to_be_visible()
+
+
+def test_a_landing_rule_offers_the_values_of_its_filter(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising/1/landing")
+    page.get_by_role("button", name="Add a rule").click()
+    chosen = page.get_by_label("Values of", exact=True).last
+    expect(chosen).to_be_focused()
+    chosen.select_option(label="Colour")
+    page.get_by_label("Minimum", exact=True).last.fill("7")
+    rule = page.locator(".landing-rule").last
+    expect(rule.locator("datalist option")).not_to_have_count(0)
+    expect(page.get_by_label("Minimum", exact=True).last).to_have_value("7")
+    rule.get_by_role("button", name="Text or exclusion for a value").click()
+    value = page.get_by_label("Value", exact=False).and_(page.locator(":focus"))
+    offered = value.evaluate("field => [...field.list.options].map(option => [option.value, option.label])")
+    assert any(name == "Black" and label.endswith(" products") for name, label in offered)
+    page.keyboard.type("Black")
+    rule.get_by_role("button", name="Text or exclusion for a value").click()
+    again = page.get_by_label("Value", exact=False).and_(page.locator(":focus"))
+    assert "Black" not in again.evaluate("field => [...field.list.options].map(option => option.value)")
+
+
+def test_a_level_is_typed_by_its_path_and_enter_adds_it(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising/1")
+    page.locator("#tree").get_by_role("link", name="Stoves", exact=True).click()
+    page.get_by_role("link", name="Products, filters and texts").click()
+    field = page.get_by_label("Taxonomy levels")
+    path = field.evaluate(
+        "field => [...field.list.options].map(option => option.value).find(path => path.includes(' › '))"
+    )
+    field.fill("Nowhere")
+    page.keyboard.press("Enter")
+    expect(page.locator("#f-source-levels-error")).to_contain_text("“Nowhere” is no level")
+    expect(field).to_be_focused()
+    field.fill(path.lower())
+    page.keyboard.press("Enter")
+    expect(page.locator("#parts .chip").filter(has_text=path)).to_be_visible()
+    expect(field).to_have_value("")
+    expect(page.locator("#parts")).to_contain_text("Not saved yet.")
