@@ -42,13 +42,13 @@ class Picture:
 @dataclass(slots=True)
 class StoredProduct:
     """A product as the database holds it. `columns` are the product's own; `variant_ids` has the records of `variants`
-    by SKU, `images` the files of its pictures with their descriptions."""
+    by SKU, `images` its pictures with their descriptions."""
 
     id: int
     columns: dict[str, Any]
     variants: list[VariantDraft] = field(default_factory=list)
     variant_ids: dict[str, int] = field(default_factory=dict)
-    images: list[tuple[str, str]] = field(default_factory=list)
+    images: list[Picture] = field(default_factory=list)
 
     def values_held(self, tree: TaxonomyTree) -> dict[str, Any]:
         """Return the product's attribute values in their current words."""
@@ -82,12 +82,12 @@ def _add_variants(found: dict[int, StoredProduct]) -> None:
 
 def _add_images(found: dict[int, StoredProduct]) -> None:
     query = (
-        select(ProductImage.product_id, ProductImage.file, ProductImage.alt)
+        select(ProductImage.product_id, ProductImage.file, ProductImage.width, ProductImage.height, ProductImage.alt)
         .where(ProductImage.product_id.in_(found))
         .order_by(ProductImage.position, ProductImage.id)
     )
-    for product_id, file, alt in db.session.execute(query):
-        found[product_id].images.append((file, alt))
+    for product_id, file, width, height, alt in db.session.execute(query):
+        found[product_id].images.append(Picture(StoredImage(file, width, height), alt))
 
 
 def needed_fields(site_id: int, skus: Collection[str]) -> dict[str, dict[str, Any]]:
@@ -177,8 +177,8 @@ def difference(candidate: CheckedRow, stored: StoredProduct) -> Change:
     if variants is not None and variants != stored.variants:
         change.variants, change.variant_ids = variants, stored.variant_ids
     if candidate.images is not None:
-        pictures = _with_descriptions(candidate.images, dict(stored.images))
-        if [(picture.image.file, picture.alt) for picture in pictures] != stored.images:
+        pictures = _with_stored_pictures(candidate.images, stored.images, candidate.row.keeps_others)
+        if _files_and_texts(pictures) != _files_and_texts(stored.images):
             change.images = pictures
     return change
 
@@ -192,7 +192,7 @@ def with_stored(row: ImportedProduct, stored: StoredProduct) -> list[VariantDraf
     named = {
         variant.sku: _with_stored_fields(_with_own_price(variant, row, stored), row, known) for variant in row.variants
     }
-    if not row.keeps_variants:
+    if not row.keeps_others:
         return list(named.values())
     return list((known | named).values())
 
@@ -217,13 +217,21 @@ def _has_unnamed(row: ImportedProduct, stored: StoredProduct) -> bool:
     return any(variant.sku not in named for variant in stored.variants)
 
 
-def _with_descriptions(pictures: list[Picture], known: Mapping[str, str]) -> list[Picture]:
-    """Return the pictures with their descriptions. One that the bundle does not describe keeps the stored
-    description."""
-    return [
-        picture if picture.alt is not None else replace(picture, alt=known.get(picture.image.file, ""))
+def _with_stored_pictures(pictures: list[Picture], stored: list[Picture], keeps_others: bool) -> list[Picture]:
+    """Return the pictures that the product gets. One that the bundle does not describe keeps the stored description.
+    Of a row that keeps others the stored pictures stay in their order, and new ones follow."""
+    known = {picture.image.file: picture for picture in stored}
+    described = [
+        replace(picture, alt=known[picture.image.file].alt if picture.image.file in known else "")
+        if picture.alt is None
+        else picture
         for picture in pictures
     ]
+    return list((known | {one.image.file: one for one in described}).values()) if keeps_others else described
+
+
+def _files_and_texts(pictures: list[Picture]) -> list[tuple[str, str]]:
+    return [(picture.image.file, picture.alt or "") for picture in pictures]
 
 
 def _classified_columns(classified: Classification) -> dict[str, Any]:
