@@ -32,11 +32,13 @@ IMAGES: Table = ProductImage.__table__  # type: ignore[assignment]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A kept picture, its name in the bundle, and its description; None where the bundle says nothing of it."""
+    """A kept picture, its name in the bundle, and its description; None where the bundle says nothing of it. `source`
+    is the address that it was fetched from."""
 
     image: StoredImage
     alt: str | None = None
     name: str = ""
+    source: str | None = None
 
 
 @dataclass(slots=True)
@@ -82,12 +84,12 @@ def _add_variants(found: dict[int, StoredProduct]) -> None:
 
 def _add_images(found: dict[int, StoredProduct]) -> None:
     query = (
-        select(ProductImage.product_id, ProductImage.file, ProductImage.width, ProductImage.height, ProductImage.alt)
+        select(*(getattr(ProductImage, name) for name in ("product_id", "file", "width", "height", "alt", "source")))
         .where(ProductImage.product_id.in_(found))
         .order_by(ProductImage.position, ProductImage.id)
     )
-    for product_id, file, width, height, alt in db.session.execute(query):
-        found[product_id].images.append(Picture(StoredImage(file, width, height), alt))
+    for product_id, file, width, height, alt, source in db.session.execute(query):
+        found[product_id].images.append(Picture(StoredImage(file, width, height), alt, source=source))
 
 
 def needed_fields(site_id: int, skus: Collection[str]) -> dict[str, dict[str, Any]]:
@@ -178,7 +180,7 @@ def difference(candidate: CheckedRow, stored: StoredProduct) -> Change:
         change.variants, change.variant_ids = variants, stored.variant_ids
     if candidate.images is not None:
         pictures = _with_stored_pictures(candidate.images, stored.images, candidate.row.keeps_others)
-        if _files_and_texts(pictures) != _files_and_texts(stored.images):
+        if _compared(pictures) != _compared(stored.images):
             change.images = pictures
     return change
 
@@ -221,17 +223,16 @@ def _with_stored_pictures(pictures: list[Picture], stored: list[Picture], keeps_
     """Return the pictures that the product gets. One that the bundle does not describe keeps the stored description.
     Of a row that keeps others the stored pictures stay in their order, and new ones follow."""
     known = {picture.image.file: picture for picture in stored}
-    described = [
-        replace(picture, alt=known[picture.image.file].alt if picture.image.file in known else "")
-        if picture.alt is None
-        else picture
-        for picture in pictures
-    ]
-    return list((known | {one.image.file: one for one in described}).values()) if keeps_others else described
+    completed: list[Picture] = []
+    for picture in pictures:
+        own = known.get(picture.image.file, Picture(picture.image, ""))
+        alt = own.alt if picture.alt is None else picture.alt
+        completed.append(replace(picture, alt=alt, source=picture.source or own.source))
+    return list((known | {one.image.file: one for one in completed}).values()) if keeps_others else completed
 
 
-def _files_and_texts(pictures: list[Picture]) -> list[tuple[str, str]]:
-    return [(picture.image.file, picture.alt or "") for picture in pictures]
+def _compared(pictures: list[Picture]) -> list[tuple[str, str, str | None]]:
+    return [(picture.image.file, picture.alt or "", picture.source) for picture in pictures]
 
 
 def _classified_columns(classified: Classification) -> dict[str, Any]:
@@ -358,6 +359,7 @@ def _replace_images(site_id: int, changes: Sequence[Change]) -> None:
                 "alt": picture.alt or "",
                 "width": picture.image.width,
                 "height": picture.image.height,
+                "source": picture.source,
             }
             for change in changes
             for position, picture in enumerate(change.images or ())

@@ -9,9 +9,9 @@ from sqlalchemy import select
 
 from app.domain.bundles.bundle_pictures import (
     STEP,
-    describe_unnamed,
     keep_pictures,
     limit_pictures,
+    picture_notes,
     variants_with_pictures,
 )
 from app.domain.bundles.import_task import ImportTask
@@ -48,6 +48,7 @@ PARTS = "parts of products"
 FILE = "products.jsonl"
 BATCH = 500
 LARGEST_BATCH = 8 * 1024**2  # Bytes of rows.
+MOST_ADDRESSES = 50  # Pictures at addresses in a batch: what was fetched for one that is not committed is lost.
 LOOKED_UP = 100  # Rows that are completed at once.
 NEEDED = frozenset(("name", "price"))  # Fields that every row of a product needs.
 TAXONOMY_PAGE = "Catalogue › Taxonomy"
@@ -62,8 +63,8 @@ def import_products(task: ImportTask) -> None:
         return
     task.report.of(KIND)
     ProductImport(task, name).run()
-    if unnamed := task.bundle.unnamed_pictures():
-        task.report.note(describe_unnamed(unnamed))
+    for note in picture_notes(task):
+        task.report.note(note)
     explain_missing_levels(task, task.report.count_of(PARTS, UNKNOWN_LEVEL))
 
 
@@ -235,15 +236,17 @@ class ProductImport:
 
 
 def _batches(candidates: Iterable[CheckedRow]) -> Iterator[list[CheckedRow]]:
-    """Yield the rows in batches: fewer at once where they are long, which would take much memory."""
+    """Yield the rows in batches: fewer at once where they are long, which would take much memory, or have pictures at
+    addresses, which takes much time."""
     batch: list[CheckedRow] = []
-    size = 0
+    size = addresses = 0
     for candidate in candidates:
         batch.append(candidate)
         size += candidate.row.size
-        if len(batch) == BATCH or size > LARGEST_BATCH:
+        addresses += sum(picture.source is not None for picture in candidate.images or ())
+        if len(batch) == BATCH or size > LARGEST_BATCH or addresses > MOST_ADDRESSES:
             yield batch
-            batch, size = [], 0
+            batch, size, addresses = [], 0, 0
     if batch:
         yield batch
 

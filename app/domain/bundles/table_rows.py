@@ -48,6 +48,9 @@ SHOPIFY: Mapping[str, str] = {
     "vendor": "manufacturer",
     "published": "enabled",
     "published on online store": "enabled",
+    "image src": IMAGES,
+    "product image url": IMAGES,
+    "image alt text": IMAGE_TEXTS,
     "variant sku": "variantSku",
     "variant barcode": "variantUpc",
     "barcode": "variantUpc",
@@ -74,6 +77,7 @@ SYNONYMS: Mapping[str, str] = {
     "keywords": "searchTerms",
     **dict.fromkeys(("level path", "taxonomy level"), "level"),
     **dict.fromkeys(("picture", "image", "photo", "photos", "image file", "image name", "picture file"), IMAGES),
+    **dict.fromkeys(("image src", "image url", "image urls", "image link", "picture url", "photo url"), IMAGES),
     **dict.fromkeys(("alt text", "image alt text", "image text", "image description"), IMAGE_TEXTS),
 }
 TEXTS, CODES = field_names(FieldKind.TEXT), field_names(FieldKind.CODE)

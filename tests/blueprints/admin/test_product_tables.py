@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
+from dataclasses import replace
 from time import process_time
 
 import pytest
@@ -16,10 +17,12 @@ from app.domain.bundles import runs
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.runs import FILE_KEPT
 from app.domain.catalogue.models import Product
+from app.domain.catalogue.picture_source import PictureNotFetched
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.jobs import catalogue
+from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.domain.bundles.picture_archives import packed, png
@@ -141,6 +144,28 @@ def test_pictures_come_in_a_zip_beside_the_table(app: Flask, mia: Merchandiser) 
         pictures = {product.sku: len(product.images) for product in db.session.scalars(select(Product))}
     assert pictures == {"T-1": 1, "T-2": 0}
     assert len(list(app.config["SHOP"].bundle_folder.iterdir())) == 2
+
+
+class Web:
+    """A web with one picture."""
+
+    def fetch(self, address: str) -> bytes:
+        if address != "https://x.test/red.png":
+            raise PictureNotFetched("The host answered with status 404.")
+        return png(1)
+
+
+def test_pictures_at_addresses_are_fetched_by_the_import(app: Flask, mia: Merchandiser) -> None:
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], picture_source=Web())
+    table = "SKU,Title,Price,Image Src\nT-1,Tent,10,https://x.test/red.png\nT-2,Tarp,5,https://x.test/gone.png\n"
+    tried = previewed(app, mia, table, chosen_in(mia.get(sent(mia, table).location)))
+    assert "Pictures at addresses are fetched by the import, not by the preview." in mia.get(tried).texts["p"]
+    mia.post(f"{tried}/confirm", {})
+    page = mia.get(worked(app))
+    assert "https://x.test/gone.png: The host answered with status 404." in page.texts["td"]
+    with app.app_context():
+        pictures = {product.sku: len(product.images) for product in db.session.scalars(select(Product))}
+    assert pictures == {"T-1": 1, "T-2": 0}
 
 
 @pytest.mark.parametrize(

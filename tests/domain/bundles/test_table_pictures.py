@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.bundles import picture_fetches
 from app.domain.bundles.archive import BundleFolder
 from app.domain.bundles.importer import import_bundle
+from app.domain.bundles.picture_fetches import MORE_LEFT, MOST_SILENT, WILL_BE_FETCHED
 from app.domain.bundles.product_tables import format_of, header_and_samples
 from app.domain.bundles.report import BrokenBundle, BundleReport
 from app.domain.bundles.table_pictures import read_pictures
 from app.domain.bundles.table_rows import guess_columns
 from app.domain.catalogue.models import Product
+from app.domain.catalogue.picture_source import PictureNotFetched, PictureSource
 from app.domain.catalogue.pictures import MOST_IMAGES
 from app.domain.sites.models import Site
 from app.extensions import db
@@ -32,7 +35,9 @@ def take_table(take: Take, tmp_path: Path) -> Taken:
     take(site=SITE)
     site_id = db.session.query(Site.id).scalar()
 
-    def taken(text: str, archive: bytes | None = None, dry_run: bool = False) -> BundleReport:
+    def taken(
+        text: str, archive: bytes | None = None, dry_run: bool = False, web: PictureSource | None = None
+    ) -> BundleReport:
         path = tmp_path / "table.csv"
         path.write_text(text)
         path.with_suffix(".zip").unlink(missing_ok=True)
@@ -40,7 +45,9 @@ def take_table(take: Take, tmp_path: Path) -> Taken:
             path.with_suffix(".zip").write_bytes(archive)
         header, _ = header_and_samples(path, "table.csv", 1)
         table = format_of(site_id, guess_columns(header, {}))
-        return import_bundle(path, "shop.test", clock(), images(), transaction, "a test", 8, dry_run, table=table)
+        return import_bundle(
+            path, "shop.test", clock(), images(), transaction, "a test", 8, dry_run, table=table, pictures=web
+        )
 
     return taken
 
@@ -136,3 +143,72 @@ def test_the_pictures_of_a_table_stay_and_go_with_it(tmp_path: Path) -> None:
     folder.drop(dropped)
     assert folder.sweep([kept], [gone], 0.0) == 2
     assert {path.name for path in tmp_path.iterdir()} == {kept, folder.pictures_of(kept)}
+
+
+class Web:
+    """A web of pictures by their addresses; other addresses of its hosts lack one, other hosts are silent."""
+
+    def __init__(self, **pictures: bytes) -> None:
+        self.pictures = {f"https://x.test/{name}.png": data for name, data in pictures.items()}
+        self.fetched: list[str] = []
+
+    def fetch(self, address: str) -> bytes:
+        self.fetched.append(address)
+        if address in self.pictures:
+            return self.pictures[address]
+        if address.startswith("https://x.test/"):
+            raise PictureNotFetched("The host answered with status 404.")
+        raise PictureNotFetched("The host does not answer (ConnectError).", is_silent=True)
+
+
+def test_pictures_at_addresses_are_fetched_once_by_the_import_and_not_by_its_preview(take_table: Taken) -> None:
+    web = Web(a=png(1), b=png(2))
+    text = f'{HEAD}T-1,Tent,10,"https://x.test/a.png, https://x.test/b.png",Front\nT-2,Tarp,10,https://x.test/a.png,\n'
+    preview = take_table(text, dry_run=True, web=web)
+    assert (preview.of("products").added, web.fetched, preview.notes) == (2, [], [WILL_BE_FETCHED])
+    assert take_table(text, web=web).notes == []
+    assert web.fetched == ["https://x.test/a.png", "https://x.test/b.png"]
+    assert [(image.alt, image.source) for image in one("T-1").images] == [
+        ("Front", "https://x.test/a.png"),
+        ("", "https://x.test/b.png"),
+    ]
+    for dry_run in (True, False):
+        again = take_table(text, dry_run=dry_run, web=web)
+        assert again.of("products").unchanged == 2 and again.notes == [] and len(web.fetched) == 2
+
+
+def test_an_address_that_cannot_be_fetched_is_named_with_its_line_and_leaves_its_product_whole(
+    take_table: Taken,
+) -> None:
+    web = Web(a=png(1), page=b"<html>")
+    named = ("https://x.test/gone.png", "https://x.test/page.png", "ftp://x.test/a.png", "https://x.test/a.png")
+    lines = "".join(f"T-{number},Tent,10,{address},\n" for number, address in enumerate(named))
+    report = take_table(HEAD + lines, web=web)
+    assert [(refused.line, refused.reason) for refused in report.refusals] == [
+        (2, "https://x.test/gone.png: The host answered with status 404."),
+        (3, "https://x.test/page.png: This is not a whole JPEG, PNG, WebP or GIF picture."),
+        (4, "ftp://x.test/a.png: An address begins with https:// or http:// and names a host."),
+    ]
+    assert [len(one(f"T-{number}").images) for number in range(4)] == [0, 0, 0, 1]
+    report = take_table(f"{HEAD}T-3,Tent,10,ftp://x.test/a.png,\n", dry_run=True, web=web)
+    assert [refused.line for refused in report.refusals] == [2]
+
+
+def test_a_host_that_does_not_answer_holds_an_import_up_only_a_few_times(take_table: Taken) -> None:
+    web = Web(a=png(1))
+    names = [f"https://silent.test/{number}.png" for number in range(10)]
+    report = take_table(f"{HEAD}T-1,Tent,10,{'|'.join([*names, 'https://x.test/a.png'])},\n", web=web)
+    assert len(web.fetched) == MOST_SILENT + 1 and len(one("T-1").images) == 1
+    assert len(report.refusals) == 10 and "Not tried, since silent.test did not answer" in report.refusals[-1].reason
+
+
+def test_one_import_fetches_only_so_many_and_the_same_again_the_others(
+    take_table: Taken, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(picture_fetches, "MOST_FETCHED", 2)
+    web = Web(a=png(1), b=png(2), c=png(3))
+    text = f"{HEAD}T-1,Tent,10,https://x.test/a.png|https://x.test/b.png|https://x.test/c.png,\n"
+    report = take_table(text, web=web)
+    assert (report.notes, report.refusals, len(one("T-1").images)) == ([MORE_LEFT], [], 2)
+    assert take_table(text, web=web).notes == [] and len(one("T-1").images) == 3
+    assert len(web.fetched) == 3
