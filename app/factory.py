@@ -15,6 +15,7 @@ from app.adapters.clock import ServerClock, SystemClock
 from app.adapters.erasure_file import ErasureFile
 from app.adapters.mail import FolderMailer, MailChannel, SmtpMailer
 from app.adapters.null_engine import NullEngine
+from app.adapters.picture_download import PictureDownload
 from app.adapters.picture_files import PictureFiles
 from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.receipt_printer import NetworkPrinter
@@ -134,6 +135,7 @@ def _ports(config: Config) -> Ports:
         retired_simulator=retired_simulator_for(config, clock),
         alert_channels=tuple(channels_of_alerts(config)),
         mailer=_mailer(config),
+        picture_source=PictureDownload(),
         receipt_printer=NetworkPrinter(PrinterReach(config.printer_networks, not config.production)),
     )
 

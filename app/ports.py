@@ -14,6 +14,7 @@ from app.config import Config
 from app.domain.alerts.messages import AlertChannel
 from app.domain.alerts.safeguards import CertificateReader, NoCertificates
 from app.domain.catalogue.image_store import ImageStore
+from app.domain.catalogue.picture_source import NoPictureSource, PictureSource
 from app.domain.catalogue.picture_storage import PictureStorage
 from app.domain.machines.identity import MachineFile
 from app.domain.personal_data.erasure_list import ErasureList
@@ -84,6 +85,7 @@ class Ports:
     retired_simulator: PaymentProcessor | None = None
     mailer: Mailer = field(default_factory=NoMailer)
     receipt_printer: ReceiptPrinter = field(default_factory=NoPrinter)
+    picture_source: PictureSource = field(default_factory=NoPictureSource)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,10 @@ def mailer() -> Mailer:
 
 def receipt_printer() -> ReceiptPrinter:
     return _ports().receipt_printer
+
+
+def picture_source() -> PictureSource:
+    return _ports().picture_source
 
 
 def images() -> ImageStore:

@@ -7,8 +7,9 @@ the sizes of chunks and with compression as well as with the body.
 
 from __future__ import annotations
 
+import socket
 import ssl
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,9 +18,11 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore2
 import httpx2
 
+MOST_ADDRESSES = 4  # Of one host that are tried.
+
 
 class OutOfBounds(httpx2.TransportError):
-    """The error that an answer is too slow, too large or compressed."""
+    """The error that an answer is too slow, too large or compressed, or that its host may not be connected to."""
 
 
 class _Bounds:
@@ -80,14 +83,55 @@ class _Backend(httpcore2.SyncBackend):
         return _Stream(super().connect_tcp(host, port, left, local_address, socket_options), self._bounds)
 
 
+class _GuardedBackend(_Backend):
+    """Connects only to IP addresses that `allows`. The name of a host is resolved here, once, and what is connected to
+    is what was checked."""
+
+    def __init__(self, bounds: _Bounds, allows: Callable[[str], bool]) -> None:
+        super().__init__(bounds)
+        self._allows = allows
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.NetworkStream:
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            raise httpcore2.ConnectError("The host is not known.") from error
+        allowed = [str(target[0]) for *_, target in found if self._allows(str(target[0]))]
+        if not allowed:
+            raise OutOfBounds("The server may not connect to this address.")
+        stream = self._connect_to_first(allowed[:MOST_ADDRESSES], port, timeout, local_address, socket_options)
+        ours, theirs = (stream.get_extra_info(name) for name in ("client_addr", "server_addr"))
+        if ours[0] == theirs[0] and not self._allows("127.0.0.1"):  # By another address than that of the loopback.
+            stream.close()
+            raise OutOfBounds("The server may not connect to this address.")
+        return stream
+
+    def _connect_to_first(self, addresses: list[str], *arguments: Any) -> httpcore2.NetworkStream:
+        """Return the connection to the first address that answers. Raises what the last one did."""
+        *others, last = addresses
+        for address in others:
+            try:
+                return super().connect_tcp(address, *arguments)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                continue
+        return super().connect_tcp(last, *arguments)
+
+
 class _Transport(httpx2.HTTPTransport):
-    def __init__(self, proxy: str | None, bounds: _Bounds) -> None:
+    def __init__(self, proxy: str | None, backend: _Backend) -> None:
         super().__init__()
         # The transport has no parameter for the backend; a contract test shows that the bounds hold.
         self._pool = httpcore2.ConnectionPool(
             ssl_context=httpx2.create_ssl_context(),
             proxy=httpcore2.Proxy(proxy) if proxy else None,
-            network_backend=_Backend(bounds),
+            network_backend=backend,
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -101,10 +145,14 @@ class _Transport(httpx2.HTTPTransport):
         return response
 
 
-def bounded_client(url: str, seconds: float, size: int) -> httpx2.Client:
+def bounded_client(url: str, seconds: float, size: int, allows: Callable[[str], bool] | None = None) -> httpx2.Client:
     """Return a client for requests to the host of `url`, which together may take `seconds`, and whose answers may have
-    `size` bytes in all. Follows no redirect."""
-    return httpx2.Client(transport=_Transport(_proxy_for(url), _Bounds(seconds, size)), timeout=seconds)
+    `size` bytes in all. Follows no redirect. With `allows` it connects only to IP addresses of which that is true, and
+    never by way of a proxy, which would resolve the names of hosts by itself."""
+    bounds = _Bounds(seconds, size)
+    if allows is not None:
+        return httpx2.Client(transport=_Transport(None, _GuardedBackend(bounds, allows)), timeout=seconds)
+    return httpx2.Client(transport=_Transport(_proxy_for(url), _Backend(bounds)), timeout=seconds)
 
 
 def _proxy_for(url: str) -> str | None:

@@ -18,7 +18,7 @@ from app.domain.work.models import WorkRequested
 from app.events import dispatch
 from app.jobs.purging import is_clock_trusted
 from app.operations.work_context import work_context
-from app.ports import clock, images
+from app.ports import clock, images, picture_source
 
 BETWEEN_SWEEPS = 3_600.0  # Seconds.
 SLICE = timedelta(seconds=3)  # Then other jobs get their turn: a save waits no longer than that to be found.
@@ -42,7 +42,8 @@ def prepare_picture(upload_id: str) -> bool:
 def run_bundle(run_id: str) -> bool:
     """Do an import, export or transfer that the admin requested."""
     config: Config = current_app.config["SHOP"]
-    settings = BundleSettings(BundleFolder(config.bundle_folder), images(), config.password_memory_kib)
+    folder = BundleFolder(config.bundle_folder)
+    settings = BundleSettings(folder, images(), config.password_memory_kib, picture_source())
     return runner.perform_run(work_context(), settings, run_id)
 
 

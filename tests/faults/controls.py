@@ -332,4 +332,18 @@ CONTROLS = (
         "if False:",
         "faults/test_picture_storage.py",
     ),
+    Control(
+        "pictures are fetched from hosts on the internet alone",
+        "adapters/bounded_http.py",
+        "for *_, target in found if self._allows(str(target[0]))]",
+        "for *_, target in found]",
+        "contracts/test_picture_sources.py",
+    ),
+    Control(
+        "a redirect of a picture is checked as its first address",
+        "adapters/picture_download.py",
+        "            self._check(address)\n            answer",
+        "            answer",
+        "contracts/test_picture_sources.py",
+    ),
 )

@@ -10,8 +10,8 @@ from app.domain.appearance.declaration import Appearance
 from app.domain.appearance.fields import PictureField
 from app.domain.appearance.sections import Section
 from app.domain.bundles.archive import MEDIA
+from app.domain.bundles.bundle_pictures import keep_picture
 from app.domain.bundles.import_task import ImportTask
-from app.domain.bundles.product_importer import keep_picture
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.record_fields import DeclaredRecord, fields_of
 from app.domain.shared.schema import type_name

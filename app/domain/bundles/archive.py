@@ -13,7 +13,7 @@ import os
 import re
 import stat
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -75,6 +75,20 @@ class Bundle:
             raise BrokenBundle.at(name, f"The bundle has both {found[0]} and {found[1]}.")
         return found[0] if found else None
 
+    def picture(self, name: str) -> str | None:
+        """Return the file of the picture that a record names; None where it is not there. Raises Invalid for a name
+        that several have."""
+        file = f"{MEDIA}{name.removeprefix(MEDIA)}"
+        return file if file in self else None
+
+    def describe_missing(self, name: str) -> str:
+        """Return what people read where a picture is not there."""
+        return f"The bundle has no file {MEDIA}{name.removeprefix(MEDIA)[:120]}."
+
+    def unnamed_pictures(self) -> Sequence[str]:
+        """Return the pictures that were sent for records and that none has named so far."""
+        return ()
+
 
 @contextmanager
 def open_bundle(path: Path, name: str | None = None) -> Iterator[Bundle]:
@@ -88,6 +102,12 @@ def open_bundle(path: Path, name: str | None = None) -> Iterator[Bundle]:
             yield Bundle(_zip_files(archive, name, path.stat().st_size))
     else:
         raise BrokenBundle.at(str(path), "There is no such folder or .zip file.")
+
+
+def check_archive(path: Path, name: str) -> None:
+    """Check that a file is an archive that may be read, by the list of its files. Raises BrokenBundle."""
+    with open_bundle(path, name):
+        pass
 
 
 def _folder_files(folder: Path) -> dict[str, tuple[Opener, int]]:
@@ -290,6 +310,10 @@ class BundleFolder:
     def new_name(self, kind: str = "zip") -> str:
         return f"{token_hex(16)}.{kind}"
 
+    def pictures_of(self, table: str) -> str:
+        """Return the name of the archive of pictures that a table may have beside it."""
+        return f"{table.partition('.')[0]}.zip"
+
     def path(self, name: str) -> Path:
         """Return the path of a file that exists or will. Raises NotFound for a name that `new_name` does not make."""
         if not FILE.fullmatch(name):
@@ -304,10 +328,12 @@ class BundleFolder:
             raise NotFound(GONE)
         return path
 
-    def receive(self, stream: IO[bytes], kind: str = "zip", most_lines: int | None = None) -> str:
-        """Store an upload and return its name. Raises Invalid for an empty or a too large one, and one of more lines
-        than `most_lines`, which are counted before anything reads them."""
-        name = self.new_name(kind)
+    def receive(
+        self, stream: IO[bytes], kind: str = "zip", most_lines: int | None = None, beside: str | None = None
+    ) -> str:
+        """Store an upload and return its name; with `beside` as the pictures of that table. Raises Invalid for an empty
+        or a too large one, and one of more lines than `most_lines`, which are counted before anything reads them."""
+        name = self.pictures_of(beside) if beside else self.new_name(kind)
         path, size, lines = self.path(name), 0, 0
         try:
             with path.open("xb") as out:
@@ -338,13 +364,16 @@ class BundleFolder:
             raise
 
     def drop(self, name: str) -> None:
-        self.path(name).unlink(missing_ok=True)
+        """Remove a file; of a table also its pictures."""
+        for one in {name, self.pictures_of(name)}:
+            self.path(one).unlink(missing_ok=True)
 
     def sweep(self, kept: Collection[str], ended: Collection[str], written_before: float) -> int:
         """Remove the files that are not in `kept` and are either in `ended` or were written before a moment (seconds
-        since 1970), and return their number."""
+        since 1970), and return their number. The pictures of a table stay and go with it."""
         if not self._folder.is_dir():
             return 0
+        kept, ended = ({*names, *map(self.pictures_of, names)} for names in (kept, ended))
         old = [
             entry.path
             for entry in os.scandir(self._folder)

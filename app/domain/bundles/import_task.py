@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from app.domain.bundles.archive import Bundle
 from app.domain.bundles.parts import EVERYTHING, Importer, Part
+from app.domain.bundles.picture_fetches import PictureFetches
 from app.domain.bundles.reading import Document
 from app.domain.bundles.report import BundleReport, Refusal
 from app.domain.catalogue.image_store import ImageStore
@@ -38,7 +39,7 @@ class ImportTask:
     browse, `skus` the products of it that were taken, with their lines. `taxonomy_id` is the active
     taxonomy, of which `tree` has the levels, `wanted_taxonomy_id` one that the bundle would rather have active. `rows`
     are those of all its `.jsonl` files. `removes`: categories that a tree of the bundle lacks go from the site's;
-    nothing else is ever removed."""
+    nothing else is ever removed. `fetches` gets pictures at addresses, None where none is fetched."""
 
     bundle: Bundle
     clock: Clock
@@ -61,6 +62,7 @@ class ImportTask:
     documents: dict[str, Document] = field(default_factory=dict)
     categories: set[str] = field(default_factory=set)
     skus: dict[str, int] = field(default_factory=dict)
+    fetches: PictureFetches | None = None
 
     @property
     def author(self) -> Author:

@@ -13,6 +13,7 @@ from app.domain.bundles.import_task import ImportTask, Transaction, Watch, unwat
 from app.domain.bundles.judgements_file import import_judgements
 from app.domain.bundles.merchandising_file import import_orders, import_trees
 from app.domain.bundles.parts import EVERYTHING, FILES, Importer, Part, is_chosen
+from app.domain.bundles.picture_fetches import PictureFetches
 from app.domain.bundles.pos_file import import_pos
 from app.domain.bundles.product_importer import import_products
 from app.domain.bundles.product_tables import open_table
@@ -24,6 +25,7 @@ from app.domain.bundles.site_files import host_of, import_site, import_users
 from app.domain.bundles.table_rows import TableFormat
 from app.domain.bundles.taxonomy_file import import_taxonomies
 from app.domain.catalogue.image_store import ImageStore
+from app.domain.catalogue.picture_source import PictureSource
 from app.domain.shared.clock import Clock
 from app.domain.sites import activity
 
@@ -63,10 +65,12 @@ def import_bundle(
     watch: Watch = unwatched,
     name: str | None = None,
     table: TableFormat | None = None,
+    pictures: PictureSource | None = None,
 ) -> BundleReport:
     """Import a folder or .zip, or with `table` a table of products, into the site of `host`, or of the primary domain
     in site.json, which is added where there is none. `removes` as in ImportTask, `name` as in open_bundle. `watch` is
-    called between the parts and batches, and ends the work by raising. Raises BrokenBundle before anything is written,
+    called between the parts and batches, and ends the work by raising. `pictures` fetches those that a table names by
+    their addresses. Raises BrokenBundle before anything is written,
     and Invalid when no site is named."""
     with open_table(path, name or path.name, table) if table else open_bundle(path, name) as bundle:
         watch(READING, 0, None)
@@ -90,6 +94,7 @@ def import_bundle(
             rows=rows,
             password_memory_kib=password_memory_kib,
             documents=documents,
+            fetches=PictureFetches(pictures) if table and pictures else None,
         )
         _report_skipped_files(task)
         _import_parts(task, chosen)

@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import Table, delete, insert, select
 
 from app.domain.bundles.archive import MEDIA, order_fields
+from app.domain.bundles.bundle_pictures import keep_picture
 from app.domain.bundles.category_drafts import NodeDraft, NodeReader, every_node
 from app.domain.bundles.import_task import ImportTask, ids_by_sku
-from app.domain.bundles.product_importer import keep_picture
 from app.domain.bundles.reading import Document
 from app.domain.bundles.taxonomy_file import enqueue_all_products
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product

@@ -32,23 +32,25 @@ IMAGES: Table = ProductImage.__table__  # type: ignore[assignment]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A kept picture, its name in the bundle, and its description; None where the bundle says nothing of it."""
+    """A kept picture, its name in the bundle, and its description; None where the bundle says nothing of it. `source`
+    is the address that it was fetched from."""
 
     image: StoredImage
     alt: str | None = None
     name: str = ""
+    source: str | None = None
 
 
 @dataclass(slots=True)
 class StoredProduct:
     """A product as the database holds it. `columns` are the product's own; `variant_ids` has the records of `variants`
-    by SKU, `images` the files of its pictures with their descriptions."""
+    by SKU, `images` its pictures with their descriptions."""
 
     id: int
     columns: dict[str, Any]
     variants: list[VariantDraft] = field(default_factory=list)
     variant_ids: dict[str, int] = field(default_factory=dict)
-    images: list[tuple[str, str]] = field(default_factory=list)
+    images: list[Picture] = field(default_factory=list)
 
     def values_held(self, tree: TaxonomyTree) -> dict[str, Any]:
         """Return the product's attribute values in their current words."""
@@ -82,12 +84,12 @@ def _add_variants(found: dict[int, StoredProduct]) -> None:
 
 def _add_images(found: dict[int, StoredProduct]) -> None:
     query = (
-        select(ProductImage.product_id, ProductImage.file, ProductImage.alt)
+        select(*(getattr(ProductImage, name) for name in ("product_id", "file", "width", "height", "alt", "source")))
         .where(ProductImage.product_id.in_(found))
         .order_by(ProductImage.position, ProductImage.id)
     )
-    for product_id, file, alt in db.session.execute(query):
-        found[product_id].images.append((file, alt))
+    for product_id, file, width, height, alt, source in db.session.execute(query):
+        found[product_id].images.append(Picture(StoredImage(file, width, height), alt, source=source))
 
 
 def needed_fields(site_id: int, skus: Collection[str]) -> dict[str, dict[str, Any]]:
@@ -177,8 +179,8 @@ def difference(candidate: CheckedRow, stored: StoredProduct) -> Change:
     if variants is not None and variants != stored.variants:
         change.variants, change.variant_ids = variants, stored.variant_ids
     if candidate.images is not None:
-        pictures = _with_descriptions(candidate.images, dict(stored.images))
-        if [(picture.image.file, picture.alt) for picture in pictures] != stored.images:
+        pictures = _with_stored_pictures(candidate.images, stored.images, candidate.row.keeps_others)
+        if _compared(pictures) != _compared(stored.images):
             change.images = pictures
     return change
 
@@ -192,7 +194,7 @@ def with_stored(row: ImportedProduct, stored: StoredProduct) -> list[VariantDraf
     named = {
         variant.sku: _with_stored_fields(_with_own_price(variant, row, stored), row, known) for variant in row.variants
     }
-    if not row.keeps_variants:
+    if not row.keeps_others:
         return list(named.values())
     return list((known | named).values())
 
@@ -217,13 +219,20 @@ def _has_unnamed(row: ImportedProduct, stored: StoredProduct) -> bool:
     return any(variant.sku not in named for variant in stored.variants)
 
 
-def _with_descriptions(pictures: list[Picture], known: Mapping[str, str]) -> list[Picture]:
-    """Return the pictures with their descriptions. One that the bundle does not describe keeps the stored
-    description."""
-    return [
-        picture if picture.alt is not None else replace(picture, alt=known.get(picture.image.file, ""))
-        for picture in pictures
-    ]
+def _with_stored_pictures(pictures: list[Picture], stored: list[Picture], keeps_others: bool) -> list[Picture]:
+    """Return the pictures that the product gets. One that the bundle does not describe keeps the stored description.
+    Of a row that keeps others the stored pictures stay in their order, and new ones follow."""
+    known = {picture.image.file: picture for picture in stored}
+    completed: list[Picture] = []
+    for picture in pictures:
+        own = known.get(picture.image.file, Picture(picture.image, ""))
+        alt = own.alt if picture.alt is None else picture.alt
+        completed.append(replace(picture, alt=alt, source=picture.source or own.source))
+    return list((known | {one.image.file: one for one in completed}).values()) if keeps_others else completed
+
+
+def _compared(pictures: list[Picture]) -> list[tuple[str, str, str | None]]:
+    return [(picture.image.file, picture.alt or "", picture.source) for picture in pictures]
 
 
 def _classified_columns(classified: Classification) -> dict[str, Any]:
@@ -350,6 +359,7 @@ def _replace_images(site_id: int, changes: Sequence[Change]) -> None:
                 "alt": picture.alt or "",
                 "width": picture.image.width,
                 "height": picture.image.height,
+                "source": picture.source,
             }
             for change in changes
             for position, picture in enumerate(change.images or ())

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import select
 
-from app.domain.bundles.archive import MEDIA
+from app.domain.bundles.bundle_pictures import (
+    STEP,
+    keep_pictures,
+    limit_pictures,
+    picture_notes,
+    variants_with_pictures,
+)
 from app.domain.bundles.import_task import ImportTask
 from app.domain.bundles.product_changes import (
     Change,
     CheckedRow,
-    Picture,
     StoredProduct,
     addition,
     difference,
@@ -27,12 +31,11 @@ from app.domain.bundles.product_changes import (
     write_changes,
 )
 from app.domain.bundles.product_rows import ImportedProduct, read_product
-from app.domain.bundles.reading import FileRow, read_bytes, read_rows
+from app.domain.bundles.reading import FileRow, read_rows
 from app.domain.bundles.report import shorten_value
-from app.domain.catalogue.pictures import LARGEST_UPLOAD, StoredImage
-from app.domain.catalogue.product_rules import VariantDraft, seo_name_of, variants_problems
+from app.domain.catalogue.product_rules import seo_name_of, variants_problems
 from app.domain.shared.paging import batched
-from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
+from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.taxonomy.level_paths import LevelPaths
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.classification import UNCLASSIFIED, UNKNOWN_LEVEL, classification
@@ -45,7 +48,7 @@ PARTS = "parts of products"
 FILE = "products.jsonl"
 BATCH = 500
 LARGEST_BATCH = 8 * 1024**2  # Bytes of rows.
-STEP = "Products"
+MOST_ADDRESSES = 50  # Pictures at addresses in a batch: what was fetched for one that is not committed is lost.
 LOOKED_UP = 100  # Rows that are completed at once.
 NEEDED = frozenset(("name", "price"))  # Fields that every row of a product needs.
 TAXONOMY_PAGE = "Catalogue › Taxonomy"
@@ -60,6 +63,8 @@ def import_products(task: ImportTask) -> None:
         return
     task.report.of(KIND)
     ProductImport(task, name).run()
+    for note in picture_notes(task):
+        task.report.note(note)
     explain_missing_levels(task, task.report.count_of(PARTS, UNKNOWN_LEVEL))
 
 
@@ -121,11 +126,10 @@ class ProductImport:
     def _check_row(self, row: ImportedProduct) -> CheckedRow:
         candidate = CheckedRow(row)
         if row.images is not None:
-            kept, complaints = keep_pictures(self._task, row.images, row.image_texts)
+            kept, complaints = keep_pictures(self._task, row)
             row.complaints += complaints
             # Where none of them can be taken, those that the product has stay.
             candidate.images = kept if kept or not row.images else None
-            self._task.step(STEP)  # Drawing takes long.
         if row.variants is not None:
             row.variants, complaints = variants_with_pictures(row.variants, candidate.images or ())
             row.complaints += complaints
@@ -140,6 +144,7 @@ class ProductImport:
         known = stored_products(site_id, skus)
         for candidate in batch:
             self._classify(candidate, known.get(candidate.row.sku))
+            limit_pictures(candidate, known.get(candidate.row.sku))
         owners = variant_owners(site_id, [v.sku for c in batch for v in c.row.variants or ()])
         additions: list[Change] = []
         changes: list[Change] = []
@@ -213,7 +218,7 @@ class ProductImport:
             counts.note("changed", _label(candidate))
 
     def _conflicts(self, row: ImportedProduct, own: StoredProduct | None, owners: dict[str, int]) -> list[Problem]:
-        problems = variants_problems(with_stored(row, own) or ()) if own and row.keeps_variants else []
+        problems = variants_problems(with_stored(row, own) or ()) if own and row.keeps_others else []
         for index, variant in enumerate(row.variants or ()):
             owner = owners.get(variant.sku)
             holder = self._variant_skus.setdefault(variant.sku, row.sku)
@@ -231,15 +236,17 @@ class ProductImport:
 
 
 def _batches(candidates: Iterable[CheckedRow]) -> Iterator[list[CheckedRow]]:
-    """Yield the rows in batches: fewer at once where they are long, which would take much memory."""
+    """Yield the rows in batches: fewer at once where they are long, which would take much memory, or have pictures at
+    addresses, which takes much time."""
     batch: list[CheckedRow] = []
-    size = 0
+    size = addresses = 0
     for candidate in candidates:
         batch.append(candidate)
         size += candidate.row.size
-        if len(batch) == BATCH or size > LARGEST_BATCH:
+        addresses += sum(picture.source is not None for picture in candidate.images or ())
+        if len(batch) == BATCH or size > LARGEST_BATCH or addresses > MOST_ADDRESSES:
             yield batch
-            batch, size = [], 0
+            batch, size, addresses = [], 0, 0
     if batch:
         yield batch
 
@@ -253,56 +260,6 @@ def _requested_names(task: ImportTask, file: str) -> Iterator[str]:
         name = row.fields.get("seoName")
         if isinstance(name, str) and name:
             yield name.strip()
-
-
-def keep_pictures(
-    task: ImportTask, names: Sequence[str], texts: Sequence[str] | None
-) -> tuple[list[Picture], list[Problem]]:
-    """Return the pictures that the shop stores, in their order, and the problems of those it could not take. `texts`
-    describe them.
-
-    An address on the web is not fetched: a bundle must not make this server call on others.
-    """
-    kept: list[Picture] = []
-    problems: list[Problem] = []
-    for index, name in enumerate(names):
-        try:
-            kept.append(Picture(keep_picture(task, name), texts[index] if texts else None, name))
-        except Invalid as refused:
-            problems += [Problem(p.code, p.message, f"#/images/{index}") for p in refused.problems]
-    return kept, problems
-
-
-def variants_with_pictures(
-    variants: Sequence[VariantDraft], pictures: Sequence[Picture]
-) -> tuple[list[VariantDraft], list[Problem]]:
-    """Return the variants with the files of their pictures, which the bundle names as in the product's `images`, and
-    the problems of those that are not among them."""
-    files = {picture.name.removeprefix(MEDIA): picture.image.file for picture in pictures}
-    found: list[VariantDraft] = []
-    problems: list[Problem] = []
-    for index, variant in enumerate(variants):
-        file = files.get(variant.picture.removeprefix(MEDIA)) if variant.picture else None
-        if variant.picture and file is None:
-            message = "The picture of a variant must be one of the product’s “images”."
-            problems.append(Problem("unknown_picture", message, f"#/variants/{index}/image"))
-        found.append(replace(variant, picture=file))
-    return found, problems
-
-
-def keep_picture(task: ImportTask, name: str) -> StoredImage:
-    if "://" in name or name.startswith("//"):
-        message = "A picture at an address is not fetched; put the file into media/ and give its name."
-        raise Invalid.one("address_not_fetched", message)
-    file = f"{MEDIA}{name.removeprefix(MEDIA)}"
-    if file in task.bundle:
-        data = read_bytes(task.bundle, file, LARGEST_UPLOAD)
-    else:  # An export of this shop without the file: the shop may have it still.
-        try:
-            data = task.images.read(task.site_id, file.removeprefix(MEDIA))
-        except NotFound:
-            raise Invalid.one("missing_file", f"The bundle has no file {file[:120]}.") from None
-    return (task.images.try_out if task.dry_run else task.images.keep)(task.site_id, data)
 
 
 class SeoNames:

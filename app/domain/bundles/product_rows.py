@@ -15,7 +15,8 @@ from app.domain.bundles.archive import MEDIA
 from app.domain.bundles.reading import FileRow
 from app.domain.catalogue.markup import clean_html
 from app.domain.catalogue.models import Product, ProductImage, Variant
-from app.domain.catalogue.product_images import LONGEST_ALT, MOST_IMAGES
+from app.domain.catalogue.pictures import MOST_IMAGES
+from app.domain.catalogue.product_images import LONGEST_ALT
 from app.domain.catalogue.product_rules import (
     DRAFTED,
     NEVER_NONE,
@@ -83,8 +84,8 @@ class ImportedProduct:
     in `variants`, `images` and `level_id` means that the line says nothing; "" as level takes the classification away.
     The `picture` of a variant is its name in the bundle until the pictures are kept. `size` is that of the line in
     bytes; `keeps_values`: attribute values that it does not name stay, and so do the fields `kept` of variants
-    and the columns `filled`; `keeps_variants`: so do variants. `priced_by_variant`: the price is that of the first
-    variant."""
+    and the columns `filled`; `keeps_others`: so do variants, pictures and their descriptions. `priced_by_variant`: the
+    price is that of the first variant."""
 
     line: int
     sku: str
@@ -99,7 +100,7 @@ class ImportedProduct:
     keeps_values: bool = False
     kept: frozenset[str] = frozenset()
     filled: frozenset[str] = frozenset()
-    keeps_variants: bool = False
+    keeps_others: bool = False
     priced_by_variant: bool = False
 
 
@@ -120,7 +121,7 @@ def read_product(row: FileRow, site_id: int) -> ImportedProduct:
     product = ImportedProduct(row.line, columns["sku"], columns, variants, fields.get("images"))
     product.size = row.size
     if row.is_partial:
-        product.keeps_variants, product.filled = True, row.filled
+        product.keeps_others, product.filled = True, row.filled
         product.priced_by_variant = row.priced_by_variant
         product.kept = OF_VARIANTS.difference(*fields.get("variants", ())[:1])
     if created_at is not None:

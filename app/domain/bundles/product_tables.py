@@ -5,15 +5,17 @@ site as a table in our own columns."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from sqlalchemy import select
 
+from app.domain.bundles.archive import MEDIA, Bundle, open_bundle
 from app.domain.bundles.product_rows import export_rows
 from app.domain.bundles.reading import MOST_ROWS, FileRow, RowBundle
 from app.domain.bundles.report import BrokenBundle
@@ -34,6 +36,7 @@ from app.domain.bundles.table_rows import (
 from app.domain.catalogue.product_rules import FieldKind, field_names
 from app.domain.shared.csv_tables import BrokenTable, TableLine, read_lines
 from app.domain.shared.money import decimal_text
+from app.domain.shared.problems import Invalid
 from app.domain.sites.models import Site
 from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.products.panel import stored_texts
@@ -124,15 +127,56 @@ def header_and_samples(path: Path, name: str, samples: int) -> tuple[list[str], 
     return header, [[*cells, *[""] * len(header)][: len(header)] for cells in found]
 
 
-class TableBundle(RowBundle):
-    """A table of products as a bundle. Each pass over the rows reads its file anew, so that a long one takes no more
-    memory."""
+class PictureArchive:
+    """The pictures that came beside a table, as files in media/: a line names one by its path in the archive or by its
+    last part alone, whatever the case."""
 
-    def __init__(self, path: Path, name: str, table: TableFormat) -> None:
-        super().__init__({})
+    def __init__(self, archive: Bundle) -> None:
+        self.files = {
+            f"{MEDIA}{name}": (partial(archive.open, name), archive.packed_size(name)) for name in archive.files
+        }
+        self.unnamed = dict.fromkeys(archive.files)
+        self._by_name: dict[str, list[str]] = {}
+        for name in archive.files:
+            for form in {name.casefold(), PurePosixPath(name).name.casefold()}:
+                self._by_name.setdefault(form, []).append(name)
+
+    def find(self, name: str) -> str | None:
+        """Return the file of a name, None without one. Raises Invalid where several have it."""
+        found = self._by_name.get(name.replace("\\", "/").casefold(), [])
+        if name in found:
+            found = [name]
+        if len(found) > 1:
+            message = (
+                f"The .zip has {len(found)} files of the name “{name[:80]}”: {', '.join(found[:3])}. Give the folder."
+            )
+            raise Invalid.one("ambiguous_file", message)
+        for one in found:
+            self.unnamed.pop(one, None)
+        return f"{MEDIA}{found[0]}" if found else None
+
+
+class TableBundle(RowBundle):
+    """A table of products as a bundle, with the pictures that came beside it. Each pass over the rows reads its file
+    anew, so that a long one takes no more memory."""
+
+    def __init__(self, path: Path, name: str, table: TableFormat, pictures: PictureArchive | None = None) -> None:
+        super().__init__(pictures.files if pictures else {})
         self._path = path
         self._name = name
         self._table = table
+        self._pictures = pictures
+
+    def picture(self, name: str) -> str | None:
+        return self._pictures.find(name) if self._pictures else None
+
+    def describe_missing(self, name: str) -> str:
+        if self._pictures:
+            return f"The .zip has no picture “{name[:120]}”."
+        return f"There is no picture “{name[:120]}”. Send the table together with a .zip of its pictures."
+
+    def unnamed_pictures(self) -> Sequence[str]:
+        return [*self._pictures.unnamed] if self._pictures else ()
 
     def find(self, name: str) -> str | None:
         return self._name if name == PRODUCTS else None
@@ -153,11 +197,16 @@ class TableBundle(RowBundle):
 
 @contextmanager
 def open_table(path: Path, name: str, table: TableFormat) -> Iterator[TableBundle]:
-    """Open a table. Raises BrokenBundle for a file that is none, or has another number of columns than were chosen."""
+    """Open a table, with the archive of pictures beside it where there is one. Raises BrokenBundle for a file that is
+    none, or has another number of columns than were chosen."""
     header, _ = header_and_samples(path, name, 1)
     if len(header) != len(table.columns):
         raise BrokenBundle.at(name, f"The first line has {len(header)} columns; {len(table.columns)} were chosen.")
-    yield TableBundle(path, name, replace(table, header=header))
+    with ExitStack() as opened:
+        beside = path.with_suffix(".zip")
+        archive = opened.enter_context(open_bundle(beside, "The .zip of pictures")) if beside.is_file() else None
+        pictures = PictureArchive(archive) if archive else None
+        yield TableBundle(path, name, replace(table, header=header), pictures)
 
 
 def format_of(site_id: int, columns: list[str]) -> TableFormat:

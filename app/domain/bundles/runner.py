@@ -16,6 +16,7 @@ from app.domain.bundles.report import BundleReport
 from app.domain.bundles.runs import BUNDLE_RUN, CANCELLED, FILE_KEPT, Action, ended_files, live_files
 from app.domain.bundles.transfer import note_transfer
 from app.domain.catalogue.image_store import ImageStore
+from app.domain.catalogue.picture_source import NoPictureSource, PictureSource
 from app.domain.search.engine import SearchContext
 from app.domain.search.index.runs import Scope, request_rebuild
 from app.domain.shared.author import Author, Origin
@@ -45,6 +46,7 @@ class BundleSettings:
     folder: BundleFolder
     images: ImageStore
     password_memory_kib: int
+    pictures: PictureSource = field(default_factory=NoPictureSource)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,7 @@ def _carry_out(context: SearchContext, settings: BundleSettings, order: _Order, 
         watch=watch,
         name=order.name,
         table=format_of(order.site_id, order.columns) if order.columns is not None else None,
+        pictures=settings.pictures,
     )
     if not order.is_dry_run:
         context.commit(lambda: _complete_import(context, order, report))

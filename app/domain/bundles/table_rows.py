@@ -11,6 +11,8 @@ from itertools import groupby
 from typing import Any
 
 from app.domain.bundles.reading import FileRow
+from app.domain.bundles.table_pictures import IMAGE_TEXTS, IMAGES, read_pictures
+from app.domain.catalogue.pictures import MOST_IMAGES
 from app.domain.catalogue.product_rules import MOST_VARIANTS, PRODUCT_FIELDS, FieldKind, field_names, split_terms
 from app.domain.shared.csv_tables import TableLine
 from app.domain.shared.money import parse_money
@@ -33,8 +35,9 @@ VARIANT_FIELDS: Mapping[str, str] = {
     "variantStock": "Variant: stock",
     **{f"option{n}{part}": f"Variant: option {n}, {part.lower()}" for n in OPTIONS for part in ("Name", "Value")},
 }
+PICTURE_FIELDS: Mapping[str, str] = {IMAGES: "Pictures", IMAGE_TEXTS: "Pictures: descriptions"}
 SHOPIFY_FIELDS: Mapping[str, str] = {HANDLE: "Shopify: handle", "status": "Shopify: status"}
-FIELDS: Mapping[str, str] = {**PRODUCT_COLUMNS, **VARIANT_FIELDS, **SHOPIFY_FIELDS}
+FIELDS: Mapping[str, str] = {**PRODUCT_COLUMNS, **PICTURE_FIELDS, **VARIANT_FIELDS, **SHOPIFY_FIELDS}
 # Names of the columns in exports of Shopify, of both forms that it has had.
 SHOPIFY: Mapping[str, str] = {
     "handle": HANDLE,
@@ -45,6 +48,9 @@ SHOPIFY: Mapping[str, str] = {
     "vendor": "manufacturer",
     "published": "enabled",
     "published on online store": "enabled",
+    "image src": IMAGES,
+    "product image url": IMAGES,
+    "image alt text": IMAGE_TEXTS,
     "variant sku": "variantSku",
     "variant barcode": "variantUpc",
     "barcode": "variantUpc",
@@ -70,6 +76,9 @@ SYNONYMS: Mapping[str, str] = {
     **dict.fromkeys(("slug", "url key"), "seoName"),
     "keywords": "searchTerms",
     **dict.fromkeys(("level path", "taxonomy level"), "level"),
+    **dict.fromkeys(("picture", "image", "photo", "photos", "image file", "image name", "picture file"), IMAGES),
+    **dict.fromkeys(("image src", "image url", "image urls", "image link", "picture url", "photo url"), IMAGES),
+    **dict.fromkeys(("alt text", "image alt text", "image text", "image description"), IMAGE_TEXTS),
 }
 TEXTS, CODES = field_names(FieldKind.TEXT), field_names(FieldKind.CODE)
 MONEY, FLAGS = field_names(FieldKind.MONEY), field_names(FieldKind.FLAG)
@@ -120,9 +129,14 @@ def _target_by_name(attributes: Mapping[str, str]) -> dict[str, str]:
     return by_name | by_id | own
 
 
-def check_columns(columns: Sequence[str], attributes: Mapping[str, str]) -> None:
-    """Check what the columns of a table are about. Raises Invalid with every problem."""
-    if problems := list(_column_problems(columns, attributes)):
+def check_columns(columns: Sequence[str], attributes: Mapping[str, str], has_pictures: bool = False) -> None:
+    """Check what the columns of a table are about; `has_pictures`: files of pictures came with it. Raises Invalid with
+    every problem."""
+    problems = list(_column_problems(columns, attributes))
+    if has_pictures and IMAGES not in columns:
+        message = "Choose a column for the pictures: a .zip of them came with the table."
+        problems.append(Problem("missing_column", message, "#/columns"))
+    if problems:
         raise Invalid(problems)
 
 
@@ -198,26 +212,32 @@ class Cells:
 def read_products(table: TableFormat, lines: Iterable[TableLine]) -> Iterator[FileRow]:
     """Yield the products of a table. Lines of one product follow each other: the first has what is the product's, and
     each a variant of it."""
-    variants = _variant_places(table)
+    variants, pictures = _variant_places(table), [place for place, one in enumerate(table.columns) if one == IMAGES]
     for _, group in groupby(keyed_lines(table, lines), key=lambda keyed: keyed[0]):
         problems: list[Problem] = []
-        yield _read_product(table, _lines_to_read(table, variants, (line for _, line in group), problems), problems)
+        lines = _lines_to_read(table, (variants, pictures), (line for _, line in group), problems)
+        yield _read_product(table, lines, problems)
 
 
 def _lines_to_read(
-    table: TableFormat, variants: Sequence[int], lines: Iterable[TableLine], problems: list[Problem]
+    table: TableFormat, places: tuple[Sequence[int], Sequence[int]], lines: Iterable[TableLine], problems: list[Problem]
 ) -> list[TableLine]:
-    """Return the first line of a product and those of its variants, but no more than are enough to refuse the product:
-    a file may have millions of lines for one."""
+    """Return the first line of a product, and those of its variants and of its pictures, by the `places` of their
+    columns, but no more than are enough to refuse the product: a file may have millions of lines for one."""
+    variants, pictures = places
     kept: list[TableLine] = []
-    size = 0
+    of_variants = of_pictures = size = 0
     for line in lines:
         if len(line.cells) > len(table.columns) and len(problems) < MOST_VARIANTS:
             message = f"Line {line.number:,} has {len(line.cells)} cells; the first line names {len(table.columns)}."
             problems.append(Problem("too_many_cells", message))
-        if (not kept or _has_cell(line, variants)) and len(kept) < MOST_VARIANTS + 2 and size <= LONGEST_PRODUCT:
+        is_variant, is_picture = _has_cell(line, variants), _has_cell(line, pictures)
+        is_wanted = (is_variant and of_variants < MOST_VARIANTS + 2) or (is_picture and of_pictures <= MOST_IMAGES)
+        if (not kept or is_wanted) and size <= LONGEST_PRODUCT:
             kept.append(line)
             size += line.size
+            of_variants += is_variant
+            of_pictures += is_picture
     if size > LONGEST_PRODUCT:
         message = f"The lines of this product have more than {LONGEST_PRODUCT:,} characters."
         problems.append(Problem("too_long", message))
@@ -255,7 +275,10 @@ def _read_product(table: TableFormat, lines: Sequence[TableLine], problems: list
     as_variant = _complete_shopify(cells[0], fields, variants) if table.is_shopify else None
     if variants:
         fields["variants"] = variants
+    fields |= read_pictures([(line.text(IMAGES), line.text(IMAGE_TEXTS)) for line in cells])
     size = sum(line.size for line in lines)
+    if as_variant is not None:
+        as_variant |= {name: fields[name] for name in (IMAGES, IMAGE_TEXTS) if name in fields}
     return FileRow(
         lines[0].number,
         fields,

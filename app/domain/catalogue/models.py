@@ -146,7 +146,8 @@ class Variant(Base):
 
 
 class ProductImage(Base):
-    """A picture of a product: `file` names a file of the site's media folder. Sizes are in pixels."""
+    """A picture of a product: `file` names a file of the site's media folder. Sizes are in pixels. `source` is the
+    address on the web that an import fetched it from."""
 
     __tablename__ = "product_images"
     __table_args__ = (Index(None, "product_id", "position"),)
@@ -159,6 +160,7 @@ class ProductImage(Base):
     alt: Mapped[str] = mapped_column(String(300), default="")
     width: Mapped[int]
     height: Mapped[int]
+    source: Mapped[str | None] = mapped_column(String(2000))
 
 
 class PictureUpload(OfMachine, LeasedWork, Base):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MOST_IMAGES = 30  # Of a product.
 LARGEST_UPLOAD = 5 * 1024 * 1024  # Bytes.
 MOST_PIXELS = 25_000_000
 LONGEST_SIDE = 1_600  # Pixels; larger pictures are scaled down to it.

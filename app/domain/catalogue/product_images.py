@@ -20,7 +20,7 @@ from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.markup import MEDIA_PREFIX, HoldsMarkup, NamesPictures
 from app.domain.catalogue.models import PictureUpload, Product, ProductImage
 from app.domain.catalogue.picture_storage import PicturesUnavailable
-from app.domain.catalogue.pictures import FORMS, StoredImage
+from app.domain.catalogue.pictures import FORMS, MOST_IMAGES, StoredImage
 from app.domain.catalogue.products import product_of
 from app.domain.retention.purging import OVERDUE, Purged, most_at_once
 from app.domain.shared.author import Author
@@ -37,7 +37,6 @@ from app.domain.work.progress import WorkSummary
 from app.events import publish
 from app.extensions import db
 
-MOST_IMAGES = 30
 LONGEST_ALT = 300
 UNUSED_SECONDS = 86_400  # A picture may be kept before the record that names it is saved.
 

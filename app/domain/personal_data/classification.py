@@ -121,7 +121,7 @@ COLUMNS: Mapping[str, Columns] = {
         personal="payload", text="error", none="processor event_id account_id type intent_id outcome"
     ),
     "product_attribute_values": Columns(none="attribute_id value"),
-    "product_images": Columns(none="file alt"),
+    "product_images": Columns(none="file alt source"),
     "product_ratings": Columns(actor="rater", none="sku"),
     "product_sales": Columns(),
     "products": Columns(

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Protocol
 
+from app.domain.shared.ip_addresses import NEVER, read_ip
 from app.domain.shared.problems import DomainError, Problem
 
 RAW_PORT = 9100  # On which printers take the bytes to print.
@@ -21,8 +22,6 @@ LONGEST_ADDRESS = 270
 POINTER = "#/printerAddress"
 _ADDRESS = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+))(?::([0-9]{1,5}))?", re.ASCII)
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
-# Addresses of no host, and those of IPv6 that stand for one of IPv4.
-_NEVER = (ip_network("0.0.0.0/8"), ip_network("64:ff9b::/96"), ip_network("::/96"))
 Network = IPv4Network | IPv6Network
 
 
@@ -84,18 +83,13 @@ class PrinterReach:
 
     def allows(self, ip: str) -> bool:
         """Whether the server may connect to an IP address, of IPv6 with or without its zone."""
-        address = _unwrap(ip_address(ip.partition("%")[0]))
+        address = read_ip(ip)
         if address.is_loopback:
             return self.includes_server
         special = address.is_link_local or address.is_multicast or address.is_unspecified or address.is_reserved
-        if special or any(address in network for network in _NEVER):
+        if special or any(address in network for network in NEVER):
             return False
         return self.networks is None or any(address in network for network in self.networks)
-
-
-def _unwrap(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the IPv4 address that an IPv6 address carries (::ffff:0:0/96), else the address itself."""
-    return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
 
 
 class PrinterUnavailable(DomainError):

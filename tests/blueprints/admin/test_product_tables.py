@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import zipfile
+from dataclasses import replace
 from time import process_time
 
 import pytest
@@ -15,12 +17,15 @@ from app.domain.bundles import runs
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.runs import FILE_KEPT
 from app.domain.catalogue.models import Product
+from app.domain.catalogue.picture_source import PictureNotFetched
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.jobs import catalogue
+from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
+from tests.domain.bundles.picture_archives import packed, png
 from tests.domain.taxonomy.classified_shop import add_taxonomy, make_classified
 from tests.factories import make_bundle_run, make_product, make_site, make_user
 from tests.page_client import PageClient, Reading, loses_focus
@@ -34,10 +39,13 @@ def mia(app: Flask) -> Merchandiser:
     return merchandiser(app)
 
 
-def sent(mia: Merchandiser, text: str | bytes, status: int = 302):
+def sent(mia: Merchandiser, text: str | bytes, status: int = 302, pictures: bytes | None = None):
     (form,) = (form for form in mia.get(PAGE).all("form") if "/upload/" in form.get("action", ""))
     raw = text.encode() if isinstance(text, str) else text
-    return mia.post(form["action"], {"table": (io.BytesIO(raw), "products.csv")}, status)
+    files = {"table": (io.BytesIO(raw), "products.csv")}
+    if pictures is not None:
+        files["pictures"] = (io.BytesIO(pictures), "photos.zip")
+    return mia.post(form["action"], files, status)
 
 
 def worked(app: Flask) -> str:
@@ -118,6 +126,62 @@ def test_what_goes_out_comes_in_again_and_changes_nothing(app: Flask, mia: Merch
     chosen = [option.get("value") for option in page.all("option") if "selected" in option]
     tried = previewed(app, mia, answer.text, chosen)
     assert "There is nothing to import: the shop has all of it already." in mia.get(tried).texts["p"]
+
+
+def test_pictures_come_in_a_zip_beside_the_table(app: Flask, mia: Merchandiser) -> None:
+    table = "SKU,Name,Price,Image\nT-1,Tent,10.00,red.png\nT-2,Tarp,5.00,blue.png\n"
+    columns = sent(mia, table, pictures=packed({"red.png": png(1)})).location
+    assert "The .zip of pictures came with it." in mia.get(columns).texts["p"]
+    page = mia.post(columns, {"column": ["sku", "name", "price", ""]}, 400)
+    assert "Choose a column for the pictures" in " ".join(page.texts.values())
+    mia.post(columns, {"column": ["sku", "name", "price", "images"]})
+    tried = worked(app)
+    page = mia.get(tried)
+    assert "The .zip has no picture “blue.png”." in page.texts["td"]
+    mia.post(f"{tried}/confirm", {})
+    worked(app)
+    with app.app_context():
+        pictures = {product.sku: len(product.images) for product in db.session.scalars(select(Product))}
+    assert pictures == {"T-1": 1, "T-2": 0}
+    assert len(list(app.config["SHOP"].bundle_folder.iterdir())) == 2
+
+
+class Web:
+    """A web with one picture."""
+
+    def fetch(self, address: str) -> bytes:
+        if address != "https://x.test/red.png":
+            raise PictureNotFetched("The host answered with status 404.")
+        return png(1)
+
+
+def test_pictures_at_addresses_are_fetched_by_the_import(app: Flask, mia: Merchandiser) -> None:
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], picture_source=Web())
+    table = "SKU,Title,Price,Image Src\nT-1,Tent,10,https://x.test/red.png\nT-2,Tarp,5,https://x.test/gone.png\n"
+    tried = previewed(app, mia, table, chosen_in(mia.get(sent(mia, table).location)))
+    assert "Pictures at addresses are fetched by the import, not by the preview." in mia.get(tried).texts["p"]
+    mia.post(f"{tried}/confirm", {})
+    page = mia.get(worked(app))
+    assert "https://x.test/gone.png: The host answered with status 404." in page.texts["td"]
+    with app.app_context():
+        pictures = {product.sku: len(product.images) for product in db.session.scalars(select(Product))}
+    assert pictures == {"T-1": 1, "T-2": 0}
+
+
+@pytest.mark.parametrize(
+    ("pictures", "reason"),
+    [
+        (b"no archive", "photos.zip: This is not a readable .zip file"),
+        (packed({"../../red.png": b"x"}), "The name of this file leads out of the archive."),
+        (packed({"bomb.png": b"0" * (17 * 1024**2)}, zipfile.ZIP_DEFLATED), "bomb.png: The file unpacks to over 200"),
+    ],
+)
+def test_an_archive_that_is_unsafe_is_refused_by_name_and_nothing_is_kept(
+    app: Flask, mia: Merchandiser, pictures: bytes, reason: str
+) -> None:
+    page = sent(mia, TABLE, 400, pictures)
+    assert reason in " ".join(page.texts.values())
+    assert list(app.config["SHOP"].bundle_folder.iterdir()) == []
 
 
 def chosen_in(page: Reading) -> list[str]:

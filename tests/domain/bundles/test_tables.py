@@ -24,6 +24,7 @@ from app.domain.bundles.reading import FileRow
 from app.domain.bundles.report import BrokenBundle, BundleReport
 from app.domain.bundles.table_rows import TableFormat, check_columns, guess_columns, read_products
 from app.domain.catalogue.models import Product
+from app.domain.catalogue.pictures import MOST_IMAGES
 from app.domain.catalogue.product_rules import MOST_VARIANTS
 from app.domain.shared.problems import Invalid
 from app.domain.sites.models import Site
@@ -98,6 +99,7 @@ def test_lines_of_one_handle_are_a_product_with_its_variants() -> None:
             {"sku": "R-S", "upc": "0123456789012", "price": None, "stock": 3, "options": {"Size": "Small"}},
             {"sku": "R-L", "upc": None, "price": 15_000, "stock": 0, "options": {"Size": "Large"}},
         ],
+        "images": ["https://x.test/a.jpg", "https://x.test/b.jpg"],
     }  # fmt: skip
     assert mug.fields["sku"] == "MUG-1" and "variants" not in mug.fields
     assert (mug.fields["price"], mug.fields["stock"], mug.fields["enabled"]) == (950, None, False)
@@ -339,10 +341,10 @@ def test_a_product_of_any_number_of_lines_takes_the_memory_of_a_few_and_is_refus
     assert [problem.code for problem in long.problems] == ["too_long"] and len(long.fields["variants"]) < 20
 
 
-def test_lines_of_pictures_count_as_no_variants() -> None:
+def test_lines_of_pictures_are_pictures_up_to_one_too_many_and_no_variants() -> None:
     pictures = "".join(f"\nridge,,,,,,,,,,,,https://x.test/{number}.jpg," for number in range(300))
     (ridge,) = (row for row in rows(SHOPIFY.replace("\nmug", f"{pictures}\nmug")) if row.fields["sku"] == "ridge")
-    assert len(ridge.fields["variants"]) == 2
+    assert len(ridge.fields["variants"]) == 2 and len(ridge.fields["images"]) == MOST_IMAGES + 1
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.callers import current_author
 from app.config import Config
 from app.domain.bundles import runs
-from app.domain.bundles.archive import GONE, LARGEST_UPLOAD, BundleFolder
+from app.domain.bundles.archive import GONE, LARGEST_UPLOAD, BundleFolder, check_archive
 from app.domain.bundles.column_matches import remember_match, remembered_match
 from app.domain.bundles.product_tables import (
     MOST_LINES,
@@ -116,7 +116,7 @@ def products_import() -> Response:
 @bp.post(f"{PAGE}/upload/<permit>")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_import_upload(permit: str) -> Response:
-    """Store the file. The web server takes so large a body for the permit alone."""
+    """Store the table, and the archive of its pictures. The web server takes so large a body for the permit alone."""
     folder = _folder()
     try:
         if holder_of_permit(current_signer(), permit, ports.clock().now()) != _holder():
@@ -125,8 +125,12 @@ def products_import_upload(permit: str) -> Response:
         if sent is None or not sent.filename:
             raise Invalid.one("required", "Choose a .csv file first.", "#/table")
         name = sent.filename[: runs.LONGEST_NAME]
+        pictures = request.files.get("pictures")
         with folder.received(sent.stream, "csv", MOST_LINES) as file:
             header_and_samples(folder.path(file), name, 1)
+            if pictures is not None and pictures.filename:
+                archive = folder.receive(pictures.stream, beside=file)
+                check_archive(folder.path(archive), pictures.filename[: runs.LONGEST_NAME])
     except DomainError as refused:
         return _page(FieldErrors(refused))
     received = ReceivedFile(*_holder(), file, name, ports.machine_id())
@@ -154,7 +158,7 @@ def products_import_preview(token: str) -> Response:
     """Request the dry run of the import, with the columns as they were matched."""
     received, columns = _received(token), chosen_columns(request.form)
     try:
-        check_columns(columns, attribute_names(current_user.site_id))
+        check_columns(columns, attribute_names(current_user.site_id), _has_pictures(received))
         header, _ = header_and_samples(_folder().existing(received.file), received.name, 1)
         with transaction():
             author, user_id = current_author(), current_user.user_id
@@ -242,7 +246,7 @@ def _columns_page(
     known = None if is_anew or columns else remembered_match(current_user.site_id, header, targets)
     choices = column_choices(header, samples, attributes, columns or (known.columns if known else None))
     context = {"token": token, "name": received.name, "choices": choices, "errors": errors}
-    context |= {"matched_at": known.matched_at if known else None}
+    context |= {"has_pictures": _has_pictures(received), "matched_at": known.matched_at if known else None}
     return make_response(
         render_template("admin/products/tables/columns.html", **context), errors.status if errors else 200
     )
@@ -269,6 +273,12 @@ def _received(token: str) -> ReceivedFile:
     if received is None or (received.site_id, received.user_id) != _holder():
         raise NotFound(TOO_OLD)
     return received
+
+
+def _has_pictures(received: ReceivedFile) -> bool:
+    """Whether a .zip of pictures came with the table."""
+    folder = _folder()
+    return folder.path(folder.pictures_of(received.file)).is_file()
 
 
 def _redirect_to_run(run_id: str) -> Response:
