@@ -260,6 +260,8 @@ STAFF_OF_SHOP: Rows = {
     ("POST", "/admin/personal-data"): ADMINS,
     ("POST", "/admin/personal-data/export"): ADMINS,
     ("POST", "/admin/personal-data/erase"): ADMINS,
+    ("GET", "/admin/settings/sites"): SUPERADMINS,
+    ("POST", "/admin/settings/sites"): SUPERADMINS,
     ("GET", "/admin/settings/backups"): SUPERADMINS,
     ("POST", "/admin/settings/backups"): SUPERADMINS,
     ("POST", "/admin/settings/backups/<name>/download"): SUPERADMINS,

@@ -98,6 +98,7 @@ GROUPS = (
                 Permission.MANAGE_SETTINGS,
                 (
                     "/admin/settings/system",
+                    "/admin/settings/sites",
                     "/admin/settings/backups",
                     "/admin/settings/import-export",
                     "/admin/settings/appearance",
