@@ -35,6 +35,7 @@ JOBS = {  # Every job and its queue.
     "catalogue:prepare_picture": "builds",
     "catalogue:run_bundle": "builds",
     "accounts:send_mail": "default",
+    "backups:make": "builds",
     "orders:send_mail": "default",
     "pos:check_payments": "default",
     "pos:deliver_simulated_events": "default",

@@ -26,11 +26,13 @@ ROLES = click.Choice([role.value for role in Role])
 @click.argument("host")
 @click.option("--name", required=True, help="What the shop calls itself.")
 @click.option("--currency", default="gbp", show_default=True, help="ISO 4217 code in lower case.")
+@click.option("--time-zone", default=sites.TIME_ZONE, show_default=True, help="IANA name, by which days begin.")
+@click.option("--staging", is_flag=True, help="Keep search engines out.")
 @reports_refusals
-def create_site_command(host: str, name: str, currency: str) -> None:
+def create_site_command(host: str, name: str, currency: str, time_zone: str, staging: bool) -> None:
     """Make a site that answers to HOST."""
     with transaction():
-        site = sites.create_site(clock(), host, name, currency)
+        site = sites.create_site(clock(), host, name, currency, time_zone=time_zone, staging=staging)
     click.echo(f"Created {site.name} at {site.primary_host}")
 
 

@@ -30,11 +30,12 @@ from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.clock import Clock
 from app.domain.sites import account_mails
 from app.domain.sites.account_mails import ACCOUNT_MAIL
+from app.domain.system.backup_runs import BACKUP
 from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.taxonomy.tasks.runner import sites_with_work
 from app.domain.work import leases
 from app.domain.work.models import LeasedWork, WorkKind
-from app.jobs import accounts, catalogue, orders, pos, relevance, search, seo
+from app.jobs import accounts, backups, catalogue, orders, pos, relevance, search, seo
 from app.ports import clock, machine_id, queue, search_engine, worker_locks
 from app.transaction import transaction
 
@@ -117,6 +118,7 @@ LEASED_JOBS = {
             waiting=lambda: account_mails.due(clock()),
         ),
         LeasedJob(BUNDLE_RUN, "catalogue:run_bundle", "import or export {}", catalogue.run_bundle),
+        LeasedJob(BACKUP, "backups:make", "backup {}", backups.make),
         LeasedJob(SITE_CHECK, "seo:check_site", "site check {}", seo.check_whole_site),
     )
 }

@@ -37,6 +37,7 @@ from app.domain.sites import purge as sites
 from app.domain.sites.account_mails import ACCOUNT_MAIL
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.sites import all_sites
+from app.domain.system.backup_runs import BACKUP
 from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.work import leases
 from app.extensions import db
@@ -65,6 +66,7 @@ RETENTIONS: tuple[Retention, ...] = (
     leases.retention(UPLOAD_WORK, "uploads of pictures"),
     leases.retention(SITEMAP, "builds of sitemaps"),
     leases.retention(BUNDLE_RUN, "imports and exports"),
+    leases.retention(BACKUP, "backups requested in the admin"),
     leases.retention(TASK, "taxonomy tasks"),  # What they did and what products lost stays in the activity log.
     Retention("ended alerts", Alert, dated=Alert.ended_at, is_old=lambda now: Alert.ended_at < now - ENDED_ALERTS_KEPT),
 )

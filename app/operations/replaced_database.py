@@ -8,7 +8,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, func, update
+from sqlalchemy import Connection, delete, func, update
 
 from app.config import Config
 from app.domain.bundles.models import BundleRun
@@ -17,6 +17,7 @@ from app.domain.machines.models import Machine
 from app.domain.search.models import RebuildRun
 from app.domain.seo.models import SitemapBuild
 from app.domain.system import release
+from app.domain.system.backup_runs import BackupRun
 from app.domain.work.models import UNFINISHED, State
 
 
@@ -49,6 +50,11 @@ def end_rebuilds(connection: Connection, reason: str) -> None:
     unfinished = update(RebuildRun).where(RebuildRun.state.in_(UNFINISHED))
     values = {"state": State.FAILED.value, "error": reason, "finished_at": ended, "lease_until": None}
     connection.execute(unfinished.values(values))
+
+
+def forget_backups(connection: Connection) -> None:
+    """Remove the backups that were being made: the one that is restored is among them, and nobody waits for another."""
+    connection.execute(delete(BackupRun).where(BackupRun.state.in_(UNFINISHED)))
 
 
 def release_machines(connection: Connection) -> None:

@@ -36,6 +36,7 @@ class Permission(StrEnum):
     MANAGE_PERSONAL_DATA = "manage_personal_data"
     SEE_MACHINE = "see_machine"
     MANAGE_SITES = "manage_sites"
+    MANAGE_BACKUPS = "manage_backups"
 
 
 _MERCHANDISER = frozenset(
@@ -61,12 +62,15 @@ _ADMIN = _MERCHANDISER | {
 ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
     Role.MERCHANDISER: _MERCHANDISER,
     Role.ADMIN: _ADMIN,
-    Role.SUPERADMIN: _ADMIN | {Permission.MANAGE_SITES},
+    Role.SUPERADMIN: _ADMIN | {Permission.MANAGE_SITES, Permission.MANAGE_BACKUPS},
     Role.POS_AGENT: frozenset({Permission.USE_POS}),
 }
 
 # Reasons for refusals that would otherwise puzzle people who may do nearly everything else.
-WHO_MAY = {Permission.MANAGE_ORDERS: "Orders hold customers’ addresses; admins of this shop see them."}
+WHO_MAY = {
+    Permission.MANAGE_ORDERS: "Orders hold customers’ addresses; admins of this shop see them.",
+    Permission.MANAGE_BACKUPS: "Backups hold all sites of the server; superadmins see them.",
+}
 
 
 def allowed(roles: Collection[Role], permission: Permission) -> bool:

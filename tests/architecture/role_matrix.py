@@ -17,6 +17,7 @@ class Principal(StrEnum):
 EVERYBODY = frozenset(Principal)
 STAFF = frozenset((Principal.MERCHANDISER, Principal.ADMIN, Principal.SUPERADMIN))
 ADMINS = frozenset((Principal.ADMIN, Principal.SUPERADMIN))
+SUPERADMINS = frozenset((Principal.SUPERADMIN,))
 AT_TILLS = ADMINS | {Principal.POS_AGENT}
 
 Rows = dict[tuple[str, str], frozenset[Principal]]
@@ -259,6 +260,12 @@ STAFF_OF_SHOP: Rows = {
     ("POST", "/admin/personal-data"): ADMINS,
     ("POST", "/admin/personal-data/export"): ADMINS,
     ("POST", "/admin/personal-data/erase"): ADMINS,
+    ("GET", "/admin/settings/sites"): SUPERADMINS,
+    ("POST", "/admin/settings/sites"): SUPERADMINS,
+    ("GET", "/admin/settings/backups"): SUPERADMINS,
+    ("POST", "/admin/settings/backups"): SUPERADMINS,
+    ("POST", "/admin/settings/backups/<name>/download"): SUPERADMINS,
+    ("POST", "/admin/settings/backups/<name>/delete"): SUPERADMINS,
     ("GET", "/admin/settings/import-export"): ADMINS,
     ("POST", "/admin/settings/import-export/export"): ADMINS,
     ("POST", "/admin/settings/import-export/transfer"): ADMINS,
@@ -409,7 +416,7 @@ ORDERS: Rows = {
 
 SUBSCRIPTIONS: Rows = {
     ("GET", "/admin/subscriptions"): ADMINS,
-    ("POST", "/admin/subscriptions"): frozenset((Principal.SUPERADMIN,)),
+    ("POST", "/admin/subscriptions"): SUPERADMINS,
 }
 
 POS_PAGES: Rows = {

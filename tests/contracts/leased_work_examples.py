@@ -47,11 +47,13 @@ from app.domain.sites import account_mails
 from app.domain.sites.account_mails import ACCOUNT_MAIL, AccountMailKind
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
+from app.domain.system import backup_runs
+from app.domain.system.backup_runs import BACKUP
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.work import leases
 from app.domain.work.leases import Claim
-from app.domain.work.models import LeasedWork, WorkKind
+from app.domain.work.models import LeasedWork, State, WorkKind
 from app.extensions import db
 from app.jobs.scheduler import Scheduler
 from app.ports import images, machine_id
@@ -72,12 +74,15 @@ CHANGE = SynonymProposal(SynonymGroup(SynonymType.EQUIVALENT, None, ("mug", "cup
 
 @dataclass(frozen=True)
 class Example:
-    """How work of a kind is requested; the row of some is named by the site, and the job of some."""
+    """How work of a kind is requested; the row of some is named by the site, and the job of some. `end` is the state in
+    which it ends in a shop of tests; `is_alone`: a machine has one at a time, from whichever site."""
 
     kind: WorkKind[Any]
     request: Callable[[SearchContext, Author], Any]
     is_keyed_by_site: bool = False
     job_is_per_site: bool = False
+    end: State = State.DONE
+    is_alone: bool = False
 
 
 def upload_picture(_context: SearchContext, author: Author) -> None:
@@ -163,6 +168,12 @@ EXAMPLES = {
         Example(ACCOUNT_MAIL, mail_link_to_user),
         Example(SITE_CHECK, lambda _, author: site_check.request_check(author)),
         Example(BUNDLE_RUN, export_shop),
+        Example(
+            BACKUP,
+            lambda _, author: backup_runs.request_backup(author, machine_id()),
+            end=State.FAILED,  # There is no folder for backups.
+            is_alone=True,
+        ),
     )
 }
 

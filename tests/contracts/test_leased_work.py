@@ -118,7 +118,7 @@ def test_what_the_queue_lost_is_requested_again_and_done_without_a_queue(
     clock.move(seconds=1)
     scheduler.look()
     assert leased.title.format(work.job_key) in names
-    assert work.row.state == "done"
+    assert work.row.state == example.end
 
 
 # Claims
@@ -378,6 +378,8 @@ def test_work_that_no_worker_claims_is_unanswered(work: Requested, clock: Stoppe
 def test_a_busy_worker_answers_for_what_waits_behind_it(
     work: Requested, example: Example, indexing: SearchContext, clock: StoppedClock
 ) -> None:
+    if example.is_alone:
+        pytest.skip("a second one is refused while the first is unfinished")
     with transaction():
         other = add_site("other.test").id
     behind = Requested(example, indexing, other)

@@ -28,7 +28,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="package")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningShop]:
     """The demo shop under its supervisor. Like the browser it ends with these tests, since both work on when idle."""
-    running = RunningShop(tmp_path_factory.mktemp("shop")).start()
+    folder = tmp_path_factory.mktemp("shop")
+    backups = folder / "backups"
+    backups.mkdir()
+    (backups / "earlier").write_text("A file that is young enough, so that no page shows an alert about it.")
+    running = RunningShop(folder, BACKUP_DIR=str(backups)).start()
     yield running
     assert running.stop() == 0
 

@@ -70,6 +70,8 @@ PARTS = {
     "/admin/settings": Help("guide", "settings", "settings"),
     "/admin/settings/emails": Help("guide", "emails", "the emails about orders"),
     "/admin/settings/system": Help("guide", "system", "the System page"),
+    "/admin/settings/sites": Help("guide", "sites", "sites"),
+    "/admin/settings/backups": Help("guide", "backups", "backups"),
     "/admin/settings/import-export": Help("bundle", "in-the-admin", "import and export"),
     "/admin/activity": Help("guide", "activity", "the activity log"),
     "/admin/password": Help("guide", "your-account", "your account"),

@@ -31,6 +31,8 @@ PAGES = (
     ("Appearance", "admin.appearance"),
     ("Emails", "admin.emails"),
     ("Import and export", "admin.bundles_page"),
+    ("Sites", "admin.sites_page"),
+    ("Backups", "admin.backups_page"),
     ("System", "admin.system"),
 )
 

@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.shell import is_open_to_user
 from app.blueprints.callers import is_superadmin
 from app.config import Config
 from app.domain.shared.problems import NotFound
@@ -44,6 +45,8 @@ PAGES = {  # The pages on which to act on a job or on leased work.
     "submit-baskets": ("admin.orders_list", "Orders"),
     "picture": ("admin.products_list", "Products"),
     "bundle-run": ("admin.bundles_page", "Import and export"),
+    "backup": ("admin.backups_page", "Backups"),
+    "check-backup": ("admin.backups_page", "Backups"),
     "purge": ("admin.personal_data", "Personal data"),
 }
 
@@ -61,6 +64,7 @@ LABELS = {
     "journal-mail": "Mails of the journal",
     "receipt-mail": "Receipts by email",
     "bundle-run": "Imports and exports",
+    "backup": "Backups",
     "site-check": "Site checks",
 }
 
@@ -93,10 +97,9 @@ def system_run() -> Response:
 
 @bp.app_template_filter("page_of_work")
 def page_of_work(name: str) -> dict[str, str] | None:
-    """Return address and label of the page that helps with a job or a kind of work."""
+    """Return address and label of the page that helps with a job or a kind of work, where the user may open it."""
     page = PAGES.get(name)
-    known = page is not None and page[0] in current_app.view_functions
-    return {"href": url_for(page[0]), "label": page[1]} if page and known else None
+    return {"href": url_for(page[0]), "label": page[1]} if page and is_open_to_user(page[0]) else None
 
 
 @bp.app_template_filter("label_of_work")

@@ -61,6 +61,7 @@ class _Order:
     importer: Importer
     site_id: int
     source_site_id: int | None
+    follows_preview: bool
     file: str
     name: str
     columns: list[str] | None
@@ -139,6 +140,7 @@ def _read_order(context: SearchContext, settings: BundleSettings, claim: Claim[B
         importer=Importer(row.requested_by, row.user_id or 0, Origin.ADMIN, roles),
         site_id=row.site_id,
         source_site_id=row.source_site_id,
+        follows_preview=row.follows is not None,
         file=row.file,
         name=row.name,
         columns=row.columns,
@@ -150,7 +152,7 @@ def _carry_out(context: SearchContext, settings: BundleSettings, order: _Order, 
     _check_rights(order)
     if order.action is Action.EXPORT:
         return {"counts": _export(settings, order, order.site_id, watch)}
-    if order.action is Action.TRANSFER and order.is_dry_run:
+    if order.action is Action.TRANSFER and not order.follows_preview:
         assert order.source_site_id is not None
         _export(settings, order, order.source_site_id, watch)
     report = import_bundle(

@@ -147,6 +147,15 @@ def request_transfer(
     return run
 
 
+def request_copy(author: Author, user_id: int, source: tuple[int, str], file: str, parts: frozenset[Part]) -> BundleRun:
+    """Request a transfer without preview from the source, a site by its id and host, into a new site, in which there is
+    nothing to change or remove; return its run. Raises Invalid, Conflict."""
+    source_id, host = source
+    check_sites(source_id, author.site_id)
+    check_parts(parts)
+    return _request(author, user_id, Action.TRANSFER, parts, name=host, file=file, source_site_id=source_id)
+
+
 def confirm_run(author: Author, user_id: int, run_id: str, removes: bool) -> BundleRun:
     """Request the import or transfer that a dry run of the same user previewed, with the same file, and return its run:
     with the rights of another user it could do more than the preview showed. Raises NotFound, Conflict."""

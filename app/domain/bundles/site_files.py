@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
-from zoneinfo import available_timezones
 
 from sqlalchemy import select
 
@@ -117,7 +116,7 @@ class SiteFile:
     def _take_columns(self, fields: dict[str, Any]) -> None:
         self._take_column("name", fields.get("name"), sites.name_problems)
         self._take_column("currency", fields.get("currency"), sites.currency_problems)
-        self._take_column("time_zone", fields.get("timeZone"), _time_zone_problems)
+        self._take_column("time_zone", fields.get("timeZone"), sites.time_zone_problems)
         self._take_column("staging", fields.get("staging"), lambda _: [])
         self._take_column("capabilities", fields.get("capabilities"), _capability_problems)
 
@@ -184,12 +183,6 @@ class SiteFile:
     def _refuse(self, problems: list[Problem]) -> None:
         if problems and self._document is not None:
             self._task.refuse(SITE_KIND, self._document, problems)
-
-
-def _time_zone_problems(name: str) -> list[Problem]:
-    if name in available_timezones():
-        return []
-    return [Problem("invalid_time_zone", f"There is no time zone “{name[:64]}”.", "#/timeZone")]
 
 
 def _capability_problems(names: list[str]) -> list[Problem]:

@@ -49,6 +49,7 @@ COLUMNS: Mapping[str, Columns] = {
     ),
     "appearances": Columns(actor="updated_by", text="value previous", none="files"),
     "audit_entries": Columns(actor="actor", text="summary before after", none="action subject_type subject_id origin"),
+    "backup_runs": _leased(none="id step file note machine"),
     "bundle_runs": _leased(text="name report", none="id action parts columns follows file step machine"),
     "clock_readings": Columns(),
     "collection_entries": Columns(),

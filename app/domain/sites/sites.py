@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from zoneinfo import available_timezones
 
 from sqlalchemy import select
 from sqlalchemy.orm import InstrumentedAttribute, selectinload
@@ -19,6 +21,7 @@ from app.extensions import db
 
 LONGEST_NAME = 200
 LONGEST_HOST = 253
+TIME_ZONE = "Europe/London"  # Of a new site that names none.
 HOST = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*", re.ASCII)
 TAKEN = "Another user took this host at the same moment. Nothing was saved."
 # What a new site may use unless its plan says otherwise.
@@ -77,15 +80,25 @@ def _value_of(site_id: int, column: InstrumentedAttribute[str]) -> str:
 
 
 def create_site(
-    clock: Clock, host: str, name: str, currency: str = "gbp", capabilities: Sequence[str] = CAPABILITIES
+    clock: Clock,
+    host: str,
+    name: str,
+    currency: str = "gbp",
+    capabilities: Sequence[str] = CAPABILITIES,
+    *,
+    time_zone: str = TIME_ZONE,
+    staging: bool = False,
 ) -> Site:
     """Return a new site with its primary host. Call it in a transaction. Raises Invalid, and Conflict when the host has
     a site."""
-    host, name = clean_host(host), one_line(name)
-    if problems := [*name_problems(name), *currency_problems(currency)]:
+    name = one_line(name)
+    of_fields = name_problems(name), currency_problems(currency), time_zone_problems(time_zone)
+    if problems := [*host_problems(host), *chain.from_iterable(of_fields)]:
         raise Invalid(problems)
+    host = clean_host(host)
     _check_free(host)
-    site = Site(name=name, currency=currency, capabilities=list(capabilities), created_at=clock.now())
+    site = Site(name=name, currency=currency, time_zone=time_zone, staging=staging, created_at=clock.now())
+    site.capabilities = list(capabilities)
     site.domains = [Domain(host=host, primary=True)]
     db.session.add(site)
     flush_or_conflict(TAKEN)
@@ -110,6 +123,22 @@ def make_primary(site: Site, host: str) -> None:
         for domain in site.domains:
             domain.primary = chosen and domain.host == host
         db.session.flush()
+
+
+def host_problems(typed: str) -> list[Problem]:
+    """Return the problem of a host that `clean_host` refuses."""
+    try:
+        clean_host(typed)
+    except Invalid as refused:
+        return list(refused.problems)
+    return []
+
+
+def time_zone_problems(name: str) -> list[Problem]:
+    """Return the problem of a time zone that is no IANA name."""
+    if name in available_timezones():
+        return []
+    return [Problem("invalid_time_zone", f"There is no time zone “{name[:64]}”.", "#/timeZone")]
 
 
 def name_problems(name: str) -> list[Problem]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from app.config import SECRET_KEY_FILE, Config
 from app.domain.personal_data.erasure_list import ErasureList
 from app.domain.shared.durable_files import fsync_path
+from app.domain.system.backup_runs import Watch
 from app.domain.system.release import known_revisions, version
 from app.operations.backups.databases import database_of
 from app.operations.backups.manifest import (
@@ -49,17 +50,27 @@ class Made:
     missing_list: str = ""
 
 
+def _without_watch(_step: str, _done: int, _total: int | None) -> None: ...
+
+
 def make_backup(
-    config: Config, erasures: ErasureList, instance: Path, path: Path, now: datetime, keep: int | None = None
+    config: Config,
+    erasures: ErasureList,
+    instance: Path,
+    path: Path,
+    now: datetime,
+    keep: int | None = None,
+    watch: Watch = _without_watch,
 ) -> Made:
     """Make a backup as the file `path`. Where that is a folder, the file in it gets a name with the date, and the
-    newest `keep` files with such names stay. Raises BackupError."""
+    newest `keep` files with such names stay. Raises BackupError, and what `watch` raises."""
     is_folder = path.is_dir()
     target = path / f"shop-{now.astimezone(UTC):%Y%m%d-%H%M%S}.zip" if is_folder else path
     _check_target(target, keep, is_folder)
     try:
         with no_restore_beside(instance), one_backup_in(target.parent), _working_folder(target) as folder:
-            manifest, missing_list = _write_archive(config, erasures, instance, folder / target.name, folder, now)
+            archive = folder / target.name
+            manifest, missing_list = _write_archive(config, erasures, instance, archive, folder, now, watch)
             os.replace(folder / target.name, target)
             fsync_path(target.parent)
         return Made(target, manifest, tuple(_remove_old(target.parent, keep)), missing_list)
@@ -110,11 +121,12 @@ def _working_folder(target: Path) -> Iterator[Path]:
 
 
 def _write_archive(
-    config: Config, erasures: ErasureList, instance: Path, target: Path, folder: Path, now: datetime
+    config: Config, erasures: ErasureList, instance: Path, target: Path, folder: Path, now: datetime, watch: Watch
 ) -> tuple[Manifest, str]:
     """Write the file of a backup and return its manifest, and why the list of erasures is not in it. The database is
     copied first: every picture that its copy shows lies in the folder of pictures by then, and everybody whom it holds
     and who was erased meanwhile is on the list."""
+    watch("Copying the database", 0, None)
     database = database_of(config.database_url, instance)
     contents = database.copy_into(folder)
     missing_list = _copy_list(erasures, folder / ERASURES)
@@ -125,7 +137,9 @@ def _write_archive(
     ):
         copied = folder / DATABASES[database.kind]
         files[copied.name] = _add_file(archive, copied.name, copied, zipfile.ZIP_DEFLATED)
-        for name, path in _kept_files(config, instance, folder, database.kind):
+        kept = list(_kept_files(config, instance, folder, database.kind))
+        for done, (name, path) in enumerate(kept):
+            watch("Copying files", done, len(kept))
             with suppress(FileNotFoundError):  # Removed meanwhile: nothing showed it any more.
                 files[name] = _add_file(archive, name, path)
         is_later = contents.revision not in known_revisions()

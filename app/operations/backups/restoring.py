@@ -22,7 +22,13 @@ from app.operations.backups.making import key_fingerprint, no_backup_beside
 from app.operations.backups.manifest import ERASURES, MEDIA, SECRET_KEY, BackupError, DatabaseInDoubt, Manifest
 from app.operations.backups.reading import Backup, newest_in, open_backup
 from app.operations.instance import UNFINISHED_RESTORE, CannotStart, claim_folder, is_unfinished
-from app.operations.replaced_database import UpgradeFailed, end_rebuilds, release_machines, upgrade_database
+from app.operations.replaced_database import (
+    UpgradeFailed,
+    end_rebuilds,
+    forget_backups,
+    release_machines,
+    upgrade_database,
+)
 
 UNPACKED = ".restoring"
 DISK_TO_SPARE = 64 * 1024**2  # Bytes.
@@ -44,6 +50,16 @@ def check_backup(config: Config, path: Path) -> Restored:
     """Verify that this installation can restore the backup. Raises BackupError."""
     with open_backup(newest_in(path)) as backup:
         return _check_restorable(config, backup)
+
+
+def check_fits(config: Config, manifest: Manifest) -> None:
+    """Check that this installation can restore such a backup: its kind of database and its release. Raises
+    BackupError."""
+    kind = make_url(config.database_url).get_backend_name()
+    if manifest.database != kind:
+        raise BackupError(f"The backup is of a {manifest.database} database; DATABASE_URL names one of {kind}.")
+    if manifest.contents.revision not in release.known_revisions():
+        raise BackupError(_describe_unknown_database(manifest))
 
 
 def restore(config: Config, erasures: ErasureList, instance: Path, path: Path, now: datetime) -> Restored:
@@ -77,11 +93,7 @@ def hold_installation(instance: Path) -> Iterator[None]:
 def _check_restorable(config: Config, backup: Backup) -> Restored:
     """Verify that this installation can restore the backup. Raises BackupError."""
     manifest = backup.manifest
-    kind = make_url(config.database_url).get_backend_name()
-    if manifest.database != kind:
-        raise BackupError(f"The backup is of a {manifest.database} database; DATABASE_URL names one of {kind}.")
-    if manifest.contents.revision not in release.known_revisions():
-        raise BackupError(_describe_unknown_database(manifest))
+    check_fits(config, manifest)
     backup.verify()
     is_migrated = manifest.contents.revision != release.newest_revision()
     return Restored(backup.path, manifest, is_migrated, manifest.key == key_fingerprint(config))
@@ -225,6 +237,7 @@ class _Restoring:
                 ) from error
         with create_engine(database_url, poolclass=NullPool).begin() as connection:
             end_rebuilds(connection, RESTORED)
+            forget_backups(connection)
             release_machines(connection)
 
     def _put_aside(self, path: Path) -> None:

@@ -27,7 +27,7 @@ from app.operations.database_copy.tables import (
     write_counters,
 )
 from app.operations.instance import is_unfinished
-from app.operations.replaced_database import end_rebuilds, release_machines, upgrade_database
+from app.operations.replaced_database import end_rebuilds, forget_backups, release_machines, upgrade_database
 
 MOVED = "The shop moved to another database during this rebuild."
 NOT_COPIED = ("alembic_version", "sqlite_sequence")
@@ -64,6 +64,7 @@ def copy_database(
         ):
             rows = _copy_rows(source, target, note)
             end_rebuilds(target, MOVED)
+            forget_backups(target)
             release_machines(target)
             _record(target, now)
             if not is_rehearsal:

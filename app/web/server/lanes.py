@@ -57,6 +57,7 @@ BULK = Lane(
         r"GET /admin/catalogue/products[.]csv\Z",
         r"GET /admin/catalogue/products/import/[^/]+/corrections[.]csv\Z",
         r"GET /admin/settings/import-export/[^/]+/report[.](?:json|csv)\Z",
+        rf"{ANY} /admin/settings/backups(?:/[^/]+/(?:download|delete))?\Z",
         r"GET /admin/activity[.]csv\Z",
         r"POST /admin/personal-data/(?:export|erase)\Z",
         r"GET /admin/pos/transactions[.]csv\Z",
