@@ -12,7 +12,8 @@ from app.domain.merchandising.tree import FLAGS, NUMBER_FACETS, Display, Facet
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Object, Record, Text, token
 from app.domain.shared.text import line_problems
-from app.domain.taxonomy.tree import Attribute, AttributeType
+from app.domain.taxonomy.choices import distinct_names
+from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
 from app.domain.taxonomy.validation.rules import ID
 from app.domain.taxonomy.validation.sent_tree import BUILT_IN_FACETS, is_reserved
 
@@ -54,19 +55,22 @@ def default_facets(facet_ids: Iterable[str], attributes: Mapping[str, Attribute]
 
 @dataclass(frozen=True, slots=True)
 class KnownFacet:
-    """A facet that a list of filters may name: what it is called, and how it can be displayed, the natural way
-    first."""
+    """A facet that a list of filters may name: what it is called there, with its level where names repeat; its `label`
+    for shoppers, where the list gives no other; and how it can be displayed, the natural way first."""
 
     facet_id: str
     name: str
+    label: str
     displays: tuple[Display, ...]
 
 
-def known_facets(attributes: Mapping[str, Attribute]) -> dict[str, KnownFacet]:
+def known_facets(attributes: Mapping[str, Attribute], taxonomy: TaxonomyTree) -> dict[str, KnownFacet]:
     """Return the known facets by id: the built-in ones, then the attributes of the active taxonomy by their names."""
-    named = sorted(attributes.items(), key=lambda item: (item[1].name.casefold(), item[0]))
-    names = LABELS | {facet_id: attribute.name for facet_id, attribute in named}
-    return {id: KnownFacet(id, name, _displays_of(id, attributes.get(id))) for id, name in names.items()}
+    labels = LABELS | {facet_id: attribute.label for facet_id, attribute in attributes.items()}
+    names = LABELS | {facet_id: attribute.name for facet_id, attribute in attributes.items()}
+    named = distinct_names(taxonomy, names)
+    ids = (*LABELS, *sorted(attributes.keys() - LABELS.keys(), key=lambda id: (named[id].casefold(), id)))
+    return {id: KnownFacet(id, named[id], labels[id], _displays_of(id, attributes.get(id))) for id in ids}
 
 
 def _displays_of(facet_id: str, attribute: Attribute | None) -> tuple[Display, ...]:

@@ -18,7 +18,7 @@ from app.domain.search.serving import configuration
 from app.domain.search.serving.product_groups import GroupNames
 from app.domain.search.serving.rules import Rule
 from app.domain.sites.sites import currency_of
-from app.domain.taxonomy.choices import level_paths, meant_id
+from app.domain.taxonomy.choices import distinct_names, level_paths, meant_id
 from app.domain.taxonomy.taxonomies import active_tree
 from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
 from app.extensions import db
@@ -85,8 +85,8 @@ class RuleChoices:
         numbers = with_numbers(tree)
         return cls(
             levels=level_paths(tree),
-            attributes=with_values(tree),
-            numbers={id: one.name for id, one in numbers.items()},
+            attributes=distinct_names(tree, with_values(tree)),
+            numbers=distinct_names(tree, {id: one.name for id, one in numbers.items()}),
             units={id: one.unit for id, one in numbers.items() if one.unit},
             currency=currency,
             categories=categories,

@@ -17,6 +17,7 @@ from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites import activity
 from app.domain.sites.setting_keys import SEARCH, SettingsPage
 from app.domain.sites.settings import change_settings, settings_of
+from app.domain.taxonomy.choices import distinct_names
 from app.domain.taxonomy.taxonomies import active_tree
 from app.events import publish
 
@@ -89,12 +90,11 @@ def stored_settings(site_id: int) -> SearchSettings:
 def filter_choices(site_id: int) -> dict[str, FilterChoice]:
     """Return everything that can be a filter, by id: what every product has, then the attributes of the active
     taxonomy."""
+    taxonomy = active_tree(site_id)
+    labels = {id: definitions[0].label for id, definitions in taxonomy.attributes_by_id().items()}
+    named = distinct_names(taxonomy, labels | LABELS)
+    attributes = {id: FilterChoice(id, named[id], "taxonomy") for id in labels if id not in LABELS}
     built_in = {name: FilterChoice(name, label, "every product") for name, label in LABELS.items()}
-    attributes = {
-        attribute_id: FilterChoice(attribute_id, definitions[0].label, "taxonomy")
-        for attribute_id, definitions in active_tree(site_id).attributes_by_id().items()
-        if attribute_id not in built_in
-    }
     return built_in | dict(sorted(attributes.items(), key=lambda item: item[1].label.casefold()))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from app.domain.taxonomy.tree import Attribute, AttributeType, Level, TaxonomyTree
 
 MOST_SHOWN = 20
+MOST_NAMED = 2  # Levels with which an attribute is named.
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +82,42 @@ def meant_id(labels: Mapping[str, str], text: str) -> str | None:
     return meant[0] if len(meant) == 1 else None
 
 
+def distinct_names(tree: TaxonomyTree, names: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of attributes by their ids, with the levels where several have the same one: “Material, of
+    Tents”; with the id as well where the levels say nothing either. Ids that the tree does not have keep their
+    names."""
+    levels = _levels_by_attribute(tree, _repeated(names))
+    with_levels = {id: f"{name}, of {levels[id]}" if id in levels else name for id, name in names.items()}
+    still_same = _repeated(with_levels) & levels.keys()
+    return {id: f"{name} ({id})" if id in still_same else name for id, name in with_levels.items()}
+
+
+def _repeated(names: Mapping[str, str]) -> set[str]:
+    """Return the ids whose name another id has, too, whatever its case."""
+    times = Counter(name.casefold() for name in names.values())
+    return {id for id, name in names.items() if times[name.casefold()] > 1}
+
+
+def _levels_by_attribute(tree: TaxonomyTree, attribute_ids: Collection[str]) -> dict[str, str]:
+    """Return the names of the levels that define each of the attributes, those further down left out by number."""
+    found: dict[str, list[str]] = {}
+    for level in tree.levels.values():
+        for attribute in level.attributes:
+            if attribute.id in attribute_ids:
+                found.setdefault(attribute.id, []).append(level.name)
+    return {id: _listed(list(dict.fromkeys(levels))) for id, levels in found.items()}
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) <= MOST_NAMED:
+        return " and ".join(names)
+    return f"{names[0]} and {len(names) - 1} further levels"
+
+
 @dataclass(frozen=True, slots=True)
 class AttributeChoice:
-    """An attribute to choose. `name` has the id with it where several attributes have the same name; `mandatory`: it is
-    so on any level."""
+    """An attribute to choose. `name` has the levels with it where several attributes have the same name; `mandatory`:
+    it is so on any level."""
 
     id: str
     name: str
@@ -106,13 +139,12 @@ class AttributeChoices:
 
 def attribute_choices(tree: TaxonomyTree, level_ids: Collection[str] | None = None) -> AttributeChoices:
     """Return every attribute once. All are `here` where no levels are given, or no attribute holds at them."""
-    by_id = tree.attributes_by_id()
-    times = Counter(definitions[0].name for definitions in by_id.values())
-    choices = []
-    for attribute_id, definitions in by_id.items():
-        name = definitions[0].name
-        label = name if times[name] == 1 else f"{name} ({attribute_id})"
-        choices.append(AttributeChoice(attribute_id, label, any(definition.mandatory for definition in definitions)))
+    definitions = tree.attributes_by_id()
+    names = distinct_names(tree, tree.attribute_names())
+    choices = [
+        AttributeChoice(id, name, any(definition.mandatory for definition in definitions[id]))
+        for id, name in names.items()
+    ]
     choices.sort(key=lambda choice: (choice.name.casefold(), choice.id))
     hold = _attribute_ids_at(tree, level_ids) if level_ids is not None else set()
     if not hold:

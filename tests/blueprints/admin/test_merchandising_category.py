@@ -251,6 +251,18 @@ def test_levels_are_offered_and_named_by_their_paths(app: Flask, mia: Merchandis
     assert 'value="Domes"' in wrong and 'name="level" value="tents"' in wrong
 
 
+def test_filters_of_the_same_name_are_named_with_their_levels(
+    app: Flask, mia: Merchandiser, ids: dict[str, int]
+) -> None:
+    paint = {"levelId": "paint", "name": "Paint", "attributes": [LEVELS[0]["attributes"][0] | {"attributeId": "shade"}]}
+    with app.app_context(), transaction():
+        db.session.scalars(select(Taxonomy)).one().root_levels = [*LEVELS, paint]
+    sent = form(ownFacets="1", facet="shade", intent="facet-display")
+    text = mia.swap(page(ids["camping"], "/parts"), sent).text
+    assert "<strong>Colour, of Paint</strong>" in text and ">Colour, of Tents</option>" in text
+    assert 'placeholder="Colour"' in text, "shoppers see the plain name"
+
+
 def test_a_level_that_the_taxonomy_lost_may_stay(app: Flask, mia: Merchandiser, ids: dict[str, int]) -> None:
     with app.app_context(), transaction():
         db.session.get_one(Node, ids["gifts"]).source_levels = ["lost"]

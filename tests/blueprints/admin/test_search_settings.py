@@ -83,7 +83,8 @@ def test_a_button_of_the_filters_keeps_what_the_form_was_opened_with(app: Flask,
 def test_attributes_of_the_active_taxonomy_can_be_filters(app: Flask, browser: PageClient, site_id: int) -> None:
     with app.app_context(), transaction():
         _activate_taxonomy(site_id)
-    assert "Colour (main-colour)" in browser.client.get(PATH).text
+    text = browser.client.get(PATH).text
+    assert ">Colour, of All</option>" in text and ">Colour, of Paint</option>" in text
     browser.post(PATH, ON | {"filter": ["main-colour", "price"]})
     with app.app_context():
         assert stored_settings(site_id).filters == ("main-colour", "price")
@@ -147,10 +148,13 @@ def test_a_button_answers_with_the_list_alone_and_saves_nothing(app: Flask, brow
 
 def _activate_taxonomy(site_id: int) -> None:
     attribute = {"attributeId": "main-colour", "name": "Colour", "type": "STRING"}
-    level = {"levelId": "all", "name": "All", "attributes": [attribute], "children": []}
+    levels = [
+        {"levelId": "all", "name": "All", "attributes": [attribute], "children": []},
+        {"levelId": "paint", "name": "Paint", "attributes": [attribute | {"attributeId": "shade"}], "children": []},
+    ]
     db.session.add(
         Taxonomy(
-            site_id=site_id, id="t", catalogue_id="c", name="T", root_levels=[level], created_at=WHEN, updated_at=WHEN
+            site_id=site_id, id="t", catalogue_id="c", name="T", root_levels=levels, created_at=WHEN, updated_at=WHEN
         )
     )
     change_settings(site_id, {"taxonomy-active-id": "t"})

@@ -207,7 +207,8 @@ def _open_branches(outline: TreeOutline, category_id: int | None) -> frozenset[i
 
 
 def _page(context: dict[str, Any], status: int = 200) -> AnyResponse:
-    names = {id: facet.name for id, facet in known_facets(read_shop(current_user.site_id).attributes).items()}
+    shop = read_shop(current_user.site_id)
+    names = {id: facet.name for id, facet in known_facets(shop.attributes, shop.taxonomy).items()}
     return make_response(render_template("admin/merchandising/tree/page.html", facet_names=names, **context), status)
 
 

@@ -138,7 +138,7 @@ class FacetList:
 def filter_choices(shop: Shop, facets: FacetList) -> dict[str, Any]:
     """Return what the form of filters offers: the `known` facets, and the `carried` values of those that are shown as
     swatches."""
-    known = known_facets(shop.attributes)
+    known = known_facets(shop.attributes, shop.taxonomy)
     swatches = [row.facet_id for row in facets.rows if _is_swatch(row, known.get(row.facet_id))] if facets.own else []
     return {"known": known, "carried": carried_values(ports.search_engine(), shop.site_id, swatches)}
 

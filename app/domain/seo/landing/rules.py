@@ -15,6 +15,7 @@ from app.domain.merchandising.tree import Display, Facet, segment_of
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Record, Text, Whole
 from app.domain.shared.text import block_problems, one_line
+from app.domain.taxonomy.choices import distinct_names
 from app.domain.taxonomy.tree import Attribute
 
 MANUFACTURER = "manufacturer"
@@ -288,5 +289,6 @@ def facet_choices(shop: Shop, facets: Iterable[Facet]) -> FacetChoices:
         id: labels.get(id) or (shop.attributes[id].label if id in shop.attributes else LABELS.get(id, id))
         for id in (*shown, *others)
     }
+    names = distinct_names(shop.taxonomy, names)
     by_name = sorted(others, key=lambda id: names[id].casefold())[:MOST_OTHERS]
     return FacetChoices({id: names[id] for id in shown}, {id: names[id] for id in by_name})

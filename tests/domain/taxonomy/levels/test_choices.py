@@ -5,8 +5,11 @@ from __future__ import annotations
 from app.domain.taxonomy.choices import (
     MOST_SHOWN,
     attribute_choices,
+    distinct_names,
     find_levels,
     governing_definitions,
+    level_paths,
+    meant_level,
     value_choices,
 )
 from app.domain.taxonomy.tree import Level, TaxonomyTree
@@ -75,3 +78,48 @@ def test_of_many_the_first_are_shown_and_the_others_counted():
     tree = TaxonomyTree.of(Level(f"l{number}", f"Level {number}") for number in range(2_000))
     found = find_levels(tree, "level")
     assert (len(found.levels), found.more) == (MOST_SHOWN, 2_000 - MOST_SHOWN)
+
+
+ALIKE = TaxonomyTree.parse(
+    stored(
+        level("tents", attributes=[choice("tentFabric", "Nylon"), text("height")]),
+        level("rugs", attributes=[choice("rugFabric", "Wool"), choice("pile", "Long"), choice("edge", "Wool")]),
+        *(level(f"jacket{number}", attributes=[choice("jacketFabric", "Nylon")]) for number in range(4)),
+    )
+)
+
+
+def test_names_that_repeat_have_their_levels_and_all_others_stay():
+    names = {
+        "tentFabric": "Fabric",
+        "rugFabric": "fabric",
+        "jacketFabric": "Fabric",
+        "height": "Height",
+        "price": "Price",
+    }
+    assert distinct_names(ALIKE, names) == {
+        "tentFabric": "Fabric, of Tents",
+        "rugFabric": "fabric, of Rugs",
+        "jacketFabric": "Fabric, of Jacket0 and 3 further levels",
+        "height": "Height",
+        "price": "Price",
+    }
+
+
+def test_where_the_level_says_nothing_either_the_id_does_and_what_is_built_in_keeps_its_name():
+    names = {"pile": "Fabric", "edge": "Fabric", "height": "Brand", "manufacturer": "Brand"}
+    assert distinct_names(ALIKE, names) == {
+        "pile": "Fabric, of Rugs (pile)",
+        "edge": "Fabric, of Rugs (edge)",
+        "height": "Brand, of Tents",
+        "manufacturer": "Brand",
+    }
+
+
+def test_a_text_means_a_level_by_its_id_its_path_or_its_name():
+    assert level_paths(TREE)["tarps"] == "Outdoor › Tents › Tarps"
+    for text_of_tarps in ("tarps", "Outdoor › Tents › Tarps", "outdoor › tents › tarps", "TARPS"):
+        assert meant_level(TREE, text_of_tarps) == "tarps"
+    assert meant_level(TREE, "Boots") is None
+    twice = TaxonomyTree.parse(stored(level("a", level("b1", name="Same")), level("c", level("b2", name="Same"))))
+    assert (meant_level(twice, "Same"), meant_level(twice, "C › same")) == (None, "b2")
