@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
 
+from app.demo.past_clock import PastClock
 from app.domain.orders.checkout import SHOPPER
 from app.domain.orders.lifecycle import THE_SHOP, next_number
 from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine
@@ -156,19 +157,6 @@ class Sale:
     product_ids: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _PastClock:
-    """A clock that stands still in the past."""
-
-    moment: datetime
-
-    def now(self) -> datetime:
-        return self.moment
-
-    def monotonic(self) -> float:
-        return 0.0
-
-
 def read_orders(file: Path, site_today: date, zone: ZoneInfo) -> list[PastOrder]:
     """Return the orders of a file, which is ordered by time, as they were before today."""
     with file.open(encoding="utf-8") as lines:
@@ -242,12 +230,12 @@ def _make_line(site_id: int, position: int, line: PastLine, offer: Offer) -> Ord
 def _log_order(order: Order, past: PastOrder) -> None:
     """Write the lines of the activity log that placing and settling the order would have written."""
     number, subject = order.number, ("order", order.id)
-    placed = _PastClock(past.placed_at)
+    placed = PastClock(past.placed_at)
     activity.record(Author(order.site_id, SHOPPER, placed), "order.submit", subject, f"Order {number} was placed")
     handed = f"Order {number} is awaiting collection"
     activity.record(Author(order.site_id, THE_SHOP, placed), "order.fulfil", subject, handed)
     if past.settled_at is not None:
         action, done = SETTLED[past.status]
-        author = Author(order.site_id, STAFF, _PastClock(past.settled_at))
+        author = Author(order.site_id, STAFF, PastClock(past.settled_at))
         states = {"status": SUBMITTED}, {"status": past.status}
         activity.record(author, action, subject, f"Order {number} {done}", *states)

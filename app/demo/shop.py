@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlalchemy import select
 
 from app.demo.history import write_history
+from app.demo.takings import write_takings
 from app.domain.bundles.import_task import Transaction
 from app.domain.bundles.importer import IMPORTED, import_bundle
 from app.domain.bundles.report import BundleReport
@@ -40,6 +41,7 @@ def create_demo(
         site = sites.site_at(HOST)
         if not _has_orders(site.id):
             write_history(clock, site)
+            write_takings(clock, site, password_memory_kib, actor)
     return report
 
 
