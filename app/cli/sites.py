@@ -9,7 +9,7 @@ from flask.cli import AppGroup
 from app.cli.command import chosen_site, command_author, reports_refusals, with_site
 from app.domain.shared.clock import local_day
 from app.domain.shared.problems import Invalid
-from app.domain.sites import accounts, activity, personal_tokens, sites
+from app.domain.sites import accounts, activity, personal_tokens, second_factors, sites
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site, User
 from app.domain.sites.personal_tokens import DEFAULT_LIFETIME
@@ -81,6 +81,21 @@ def set_password_command(email: str, password: str) -> None:
     with transaction():
         accounts.set_password(_memory_kib(), accounts.get_user(email), password)
     click.echo(f"{email} has a new password")
+
+
+@user_group.command("two-step-off")
+@click.argument("email")
+@with_users_site
+@reports_refusals
+def two_step_off_command(email: str, host: str | None) -> None:
+    """Turn the two-step sign-in of a user off who has neither the phone nor a recovery code. The activity log of the
+    site says so, by default that of the first of the user's sites."""
+    with transaction():
+        user = accounts.get_user(email)
+        own = accounts.reachable_sites(user.id)
+        site = chosen_site(host or (own[0].host if own else None))
+        second_factors.turn_off(command_author(site.id), user)
+    click.echo(f"{email} signs in with the password alone")
 
 
 @user_group.command("token")

@@ -70,6 +70,8 @@ PASSKEY_REGISTRATION = Purpose("passkey-registration", 400, timedelta(minutes=5)
 PASSWORD_RESET = Purpose("password-reset", 300, timedelta(hours=1))
 RECEIPT = Purpose("receipt", 120)
 RECEIVED_FILE = Purpose("received-file", 1_000, timedelta(minutes=50))  # An unused file is removed after an hour.
+SECOND_FACTOR_SETUP = Purpose("second-factor-setup", 300, timedelta(hours=1))
+SECOND_STEP = Purpose("second-step", 300, timedelta(minutes=10))
 SESSION_END = Purpose("session-end", 200)  # The session itself ends first.
 THEME_PREVIEW = Purpose("theme-preview", 500, timedelta(hours=1))
 UPLOAD_PERMIT = Purpose("upload-permit", 300, timedelta(hours=1))
@@ -232,6 +234,35 @@ def device_token_with_user(token: str, user: User, now: datetime, listed_as: str
 
 def _known_devices(token: str, now: datetime) -> list[KnownDevice]:
     return [KnownDevice(*device) for device in current_signer().read(DEVICE, token, now) or ()]
+
+
+# The second step of a sign-in: who gave the right password, and the seed of a second factor that is being set up.
+
+
+def issue_second_step(user: User, now: datetime) -> str:
+    return current_signer().sign(SECOND_STEP, [user.id, user.session_version], now)
+
+
+def read_second_step(token: str, now: datetime) -> tuple[int, int] | None:
+    """Return the id and session version of the user who gave the right password; None for any other text."""
+    read = current_signer().read(SECOND_STEP, token, now)
+    return (read[0], read[1]) if read else None
+
+
+def second_factor_key() -> bytes:
+    """Return the key that the keys of users' authenticator apps are derived from."""
+    config: Config = current_app.config["SHOP"]
+    return config.key_for("second-factor")
+
+
+def issue_second_factor_setup(user_id: int, seed: str, now: datetime) -> str:
+    return current_signer().sign(SECOND_FACTOR_SETUP, [user_id, seed], now)
+
+
+def seed_of_setup(token: str, user_id: int, now: datetime) -> str | None:
+    """Return the seed that the user's app was set up with; None for any other text."""
+    read = current_signer().read(SECOND_FACTOR_SETUP, token, now)
+    return str(read[1]) if read and read[0] == user_id else None
 
 
 # What ends a session and does nothing else: a till that forgot its tokens, as after a PIN that was wrong too often.

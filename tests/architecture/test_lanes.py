@@ -74,6 +74,8 @@ BULK = {
 SIGN_IN = {
     "GET /admin/login",
     "POST /admin/login",
+    "GET /admin/login/code",
+    "POST /admin/login/code",
     "GET /admin/forgotten",
     "POST /admin/forgotten",
     "GET /admin/invitation/<token>",

@@ -235,6 +235,27 @@ CONTROLS = (
         "blueprints/v1/test_passkeys.py",
     ),
     Control(
+        "the second step comes before the session",
+        "blueprints/admin/sign_in.py",
+        "if second_factors.is_on(user.id):",
+        "if False:",
+        "blueprints/admin/test_second_factor.py",
+    ),
+    Control(
+        "a code of an app works once",
+        "domain/sites/second_factors.py",
+        "factor.last_step = step",
+        "pass",
+        "blueprints/admin/test_second_factor.py",
+    ),
+    Control(
+        "wrong codes are slowed down",
+        "domain/sites/second_factors.py",
+        "if seconds := throttle.count_within(clock, tries, *WRONG_CODES):",
+        "if seconds := 0:",
+        "blueprints/admin/test_second_factor.py",
+    ),
+    Control(
         "wrong passwords are slowed down",
         "domain/sites/throttle.py",
         "if failures < free:",

@@ -20,7 +20,7 @@ PAYMENT = str(uuid.UUID(int=7))
 
 
 def test_each_purpose_has_a_salt_of_its_own() -> None:
-    assert len({purpose.salt for purpose in PURPOSES}) == len(PURPOSES) == 12
+    assert len({purpose.salt for purpose in PURPOSES}) == len(PURPOSES) == 14
 
 
 @pytest.mark.parametrize("purpose", PURPOSES, ids=lambda purpose: purpose.salt)

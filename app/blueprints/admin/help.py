@@ -75,6 +75,7 @@ PARTS = {
     "/admin/settings/import-export": Help("bundle", "in-the-admin", "import and export"),
     "/admin/activity": Help("guide", "activity", "the activity log"),
     "/admin/password": Help("guide", "your-account", "your account"),
+    "/admin/two-step": Help("guide", "your-account", "two-step sign-in"),
     "/admin/tokens": Help("guide", "your-account", "access tokens"),
 }
 

@@ -1,4 +1,5 @@
-"""Signing in and out, the user's own password, and the choice of the shop to work on."""
+"""Signing in by a password and out, the user's own password, and the choice of the shop to work on. Where the user has
+a second factor, second_step.py goes on."""
 
 from __future__ import annotations
 
@@ -15,16 +16,17 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, sent_number
 from app.blueprints.callers import current_author, password_memory, request_host, user_by_credentials
 from app.domain.shared.problems import Invalid, NotFound
-from app.domain.sites import accounts, activity, sign_in_sessions
+from app.domain.sites import accounts, activity, second_factors, sign_in_sessions
 from app.domain.sites.models import User
 from app.domain.sites.sign_in_sessions import DEVICE_KNOWN_FOR, SignedIn
 from app.domain.sites.sites import site_by_host
 from app.extensions import login_manager
 from app.transaction import transaction
 from app.web.permissions import Permission, allowed, public, requires
-from app.web.tokens import device_of_token, device_token_with_user
+from app.web.tokens import device_of_token, device_token_with_user, issue_second_step
 
 LONGEST_RETURN_ADDRESS = 2_000
+SECOND_STEP = "second_step"  # In the browser's cookie, between password and code.
 PLAIN_ADDRESS = re.compile(r"/admin(?:[/?][\x21-\x5b\x5d-\x7e]*)?", re.ASCII)
 
 
@@ -103,7 +105,7 @@ def _note_seen(token: str) -> None:
 def sign_in() -> Answer:
     wanted = return_to(request.args.get("next"))
     if not current_user.is_authenticated:
-        return _sign_in_page(FieldErrors(), wanted)
+        return sign_in_page(FieldErrors(), wanted)
     if _only_sells(current_user):
         return render_template("admin/sign_in/till.html", shop_address=_shop_address(current_user))
     return redirect(wanted or url_for("admin.dashboard"))
@@ -116,8 +118,11 @@ def sign_in_check() -> Answer:
     try:
         user = user_signing_in()
     except Invalid as wrong:
-        return _sign_in_page(FieldErrors(wrong), wanted), 400
-    return _admit(user, site_of_host(), wanted)
+        return sign_in_page(FieldErrors(wrong), wanted), 400
+    if second_factors.is_on(user.id):
+        session[SECOND_STEP] = issue_second_step(user, ports.clock().now())
+        return redirect(url_for("admin.second_step", next=wanted))
+    return admit(user, site_of_host(), wanted)
 
 
 @bp.post("/logout")
@@ -158,7 +163,7 @@ def password_change() -> Answer:
             activity.record(current_author(), "user.password", ("user", str(user.id)), "Changed their own password")
     except Invalid as wrong:
         return render_template("admin/sign_in/password.html", errors=FieldErrors(wrong)), 400
-    response = _admit(user, current_user.site_id)
+    response = admit(user, current_user.site_id)
     flash("Password changed. You are signed out everywhere else.", "good")
     return response
 
@@ -171,7 +176,7 @@ def site_of_host() -> int:
     return site.id
 
 
-def _admit(user: User, site_id: int, wanted: str | None = None) -> Response:
+def admit(user: User, site_id: int, wanted: str | None = None) -> Response:
     """Open a new session on the site in the place of the browser's own, and redirect to the wanted page, by default the
     dashboard; for users who only sell, to the page that says where."""
     clock, host = ports.clock(), request_host()
@@ -200,7 +205,7 @@ def _shop_address(user: SignedIn) -> str:
     return next(site.host for site in accounts.reachable_sites(user.user_id) if site.id == user.site_id)
 
 
-def _sign_in_page(errors: FieldErrors, wanted: str | None) -> str:
+def sign_in_page(errors: FieldErrors, wanted: str | None) -> str:
     site = site_by_host(request_host())
     context = {"errors": errors, "email": request.form.get("email", ""), "wanted": wanted or ""}
     return render_template("admin/sign_in/login.html", site=site.name if site else "", **context)

@@ -135,6 +135,7 @@ COLUMNS: Mapping[str, Columns] = {
         actor="requested_by queued_by", none="id scope queued_scope for_model generations taxonomy_id"
     ),
     "reconcile_reports": Columns(none="examples"),
+    "recovery_codes": Columns(secret="code_hash"),
     "redirects": Columns(actor="updated_by", none="old_path new_path new_query reach source"),
     "rejected_suggestions": Columns(none="key digest"),
     "role_grants": Columns(personal="role"),
@@ -155,6 +156,7 @@ COLUMNS: Mapping[str, Columns] = {
     "search_word_days": Columns(none="word"),
     "search_word_windows": Columns(none="word"),
     "served_words": Columns(none="synonyms rules learned"),
+    "second_factors": Columns(secret="seed"),
     "settings": Columns(none="key value"),
     "sign_in_failures": Columns(personal="key"),
     "sign_in_sessions": Columns(secret="token_hash", none="host"),

@@ -98,6 +98,29 @@ class AccountMail(MailToSend, Base):
     session_version: Mapped[int]
 
 
+class SecondFactor(Base):
+    """The second factor of a user's sign-in (app/domain/sites/second_factors.py). `seed` is what the key of the user's
+    app is derived from, `last_step` the step of the latest code, so that none works twice."""
+
+    __tablename__ = "second_factors"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    seed: Mapped[str] = mapped_column(String(40))
+    last_step: Mapped[int] = mapped_column(BigInteger)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class RecoveryCode(Base):
+    """A code that stands in for the app once: the row goes when it is used."""
+
+    __tablename__ = "recovery_codes"
+    __table_args__ = (UniqueConstraint("user_id", "code_hash"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    code_hash: Mapped[str] = mapped_column(String(64))
+
+
 class RoleGrant(Base):
     """A role of a user on a site. SUPERADMIN on any site reaches every site."""
 

@@ -13,7 +13,7 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Forbidden, Invalid, Problem
 from app.domain.shared.records import existing, flush_or_conflict
 from app.domain.shared.text import line_problems, one_line
-from app.domain.sites import accounts, activity, api_sessions, personal_tokens
+from app.domain.sites import accounts, activity, api_sessions, personal_tokens, second_factors
 from app.domain.sites.accounts import Role, password_problems
 from app.domain.sites.models import RoleGrant, SignInSession, User
 from app.domain.sites.sign_in_sessions import SignedIn, close_sessions_of
@@ -77,6 +77,7 @@ class Member:
     rights: StaffRights
     seen_at: datetime | None = None
     has_password: bool = True
+    has_second_factor: bool = False
 
 
 def grantable(actor_roles: Collection[Role]) -> tuple[Role, ...]:
@@ -101,7 +102,7 @@ def role_problems(wanted: Collection[str], actor_roles: Collection[Role], some: 
 
 
 def members(actor: SignedIn) -> list[Member]:
-    """Return all members of the shop that the actor works on, by name; three queries however many there are."""
+    """Return all members of the shop that the actor works on, by name; four queries however many there are."""
     here = select(RoleGrant.user_id).where(RoleGrant.site_id == actor.site_id)
     users = db.session.scalars(select(User).where(User.id.in_(here)).order_by(User.display_name, User.id)).all()
     return _members(actor, users)
@@ -201,17 +202,30 @@ def reset_password(clock: Clock, memory_kib: int, actor: SignedIn, user_id: int,
     return user
 
 
+def turn_off_second_factor(clock: Clock, actor: SignedIn, user_id: int) -> User:
+    """Turn the second factor of a member off who has neither the phone nor a recovery code any more. Raises NotFound,
+    Forbidden, Conflict."""
+    found = member(actor, user_id)
+    if not found.rights.may_change_account:
+        raise Forbidden(found.rights.why_not or "You cannot change this user.")
+    user = _user(actor.site_id, user_id)
+    second_factors.turn_off(_author(clock, actor), user)
+    return user
+
+
 def _members(actor: SignedIn, users: Collection[User]) -> list[Member]:
     ids = [user.id for user in users]
     grants: dict[int, list[tuple[str, int]]] = {user_id: [] for user_id in ids}
     query = select(RoleGrant.user_id, RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id.in_(ids))
     for user_id, role, site_id in db.session.execute(query):
         grants[user_id].append((role, site_id))
-    seen = _last_seen(ids)
-    return [_member(actor, user, grants[user.id], seen.get(user.id)) for user in users]
+    seen, with_second_factor = _last_seen(ids), second_factors.users_with(ids)
+    return [_member(actor, user, grants[user.id], seen.get(user.id), user.id in with_second_factor) for user in users]
 
 
-def _member(actor: SignedIn, user: User, grants: list[tuple[str, int]], seen_at: datetime | None) -> Member:
+def _member(
+    actor: SignedIn, user: User, grants: list[tuple[str, int]], seen_at: datetime | None, has_second_factor: bool
+) -> Member:
     roles = accounts.roles_among(grants, actor.site_id)
     rights = StaffRights(
         actor_id=actor.user_id,
@@ -220,9 +234,16 @@ def _member(actor: SignedIn, user: User, grants: list[tuple[str, int]], seen_at:
         user_roles=roles,
         elsewhere=any(site_id != actor.site_id for _, site_id in grants),
     )
-    has_password = user.password_hash is not None
     return Member(
-        user.id, user.email, user.display_name, user.enabled, tuple(sorted(roles)), rights, seen_at, has_password
+        user.id,
+        user.email,
+        user.display_name,
+        user.enabled,
+        tuple(sorted(roles)),
+        rights,
+        seen_at,
+        has_password=user.password_hash is not None,
+        has_second_factor=has_second_factor,
     )
 
 

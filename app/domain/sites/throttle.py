@@ -1,5 +1,5 @@
-"""Throttle in the database, for all processes: sign-in attempts, refreshes of a session, its amounts above the limit,
-orders and mails to customers.
+"""Throttle in the database, for all processes: sign-in attempts and their codes, refreshes of a session, its amounts
+above the limit, orders and mails to customers.
 
 An attempt to sign in counts for its device where the user signed in on it before, else for the account, for the network
 that it comes from, and for both together. What others did to the account delays nobody by more than SHARED_DELAY; the
@@ -240,7 +240,12 @@ def forget_attempt(email: str, address: str) -> None:
 
 def forget_device_attempts(device_id: str) -> None:
     """Remove the attempts of a device after a success there. Guesses from elsewhere at the account still count."""
-    db.session.execute(delete(SignInFailure).where(SignInFailure.key == device_key(device_id)))
+    forget(device_key(device_id))
+
+
+def forget(key: str) -> None:
+    """Remove what `count_within` counted under the key."""
+    db.session.execute(delete(SignInFailure).where(SignInFailure.key == key))
 
 
 def _take_turns(*keys: str) -> None:

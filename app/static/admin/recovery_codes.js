@@ -1,0 +1,3 @@
+// Recovery codes can be copied and printed.
+import "./copying.js";
+import "./printing.js";
