@@ -18,6 +18,7 @@ from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
 from app.domain.search.index.outbox import enqueue_products_of_levels
 from app.domain.search.index.runs import BY_ITSELF, Scope
+from app.domain.search.index.taxonomy_changes import bring_changes
 from app.domain.shared.author import Author
 from app.domain.shared.redaction import error_summary
 from app.domain.sites import stored_events
@@ -41,12 +42,14 @@ class NotYet(Exception):
 
 
 def follow_structure_save(event: StoredEvent) -> None:
-    """Request a recomputation of completeness, since what is mandatory may have changed, and index the products of
-    renamed levels again. Only products of the active taxonomy have a level."""
+    """Request a recomputation of completeness, since what is mandatory may have changed, and bring the changes into the
+    index. Only products of the active taxonomy have a level."""
     if active_id(event.site_id) == event.payload["taxonomyId"]:
         tasks.request(Author(event.site_id, BY_ITSELF, clock()), tasks.Kind.RECOMPUTE, {})
         republish_names(event.site_id)
         enqueue_products_of_levels(event.site_id, event.payload.get("renamedLevels", ()))
+        placed, defined = event.payload.get("placedLevels", ()), event.payload.get("definedAttributes", ())
+        bring_changes(event.site_id, event.created_at, placed, defined)
 
 
 def rebuild_products(event: StoredEvent) -> None:

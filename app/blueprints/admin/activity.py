@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 from zoneinfo import ZoneInfo
 
-from flask import Response, render_template, request
+from flask import Response, render_template, request, url_for
 from flask_login import current_user
 
 from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
+from app.domain.appearance.appearances import SUBJECT as APPEARANCE
+from app.domain.appearance.appearances import undoable_entry
 from app.domain.relevance import history
 from app.domain.shared.problems import Invalid
 from app.domain.sites import activity as log
@@ -29,6 +32,7 @@ def activity() -> str:
     page = log.activity(site_id, filters)
     of_search = history.changes_of(site_id, [entry.id for entry in page.items])
     context = {"page": page, "of_search": of_search, "filters": filters, "time_zone": time_zone_of(site_id)}
+    context["undone_at"] = _undone_at(site_id, page.items)
     if wants_fragment():
         return render_template("admin/activity/_results.html", **context)
     return render_template("admin/activity/list.html", **context, **_choices(site_id))
@@ -40,7 +44,16 @@ def activity_entry(entry_id: int) -> str:
     site_id = current_user.site_id
     entry = log.entry_of(site_id, entry_id)
     change = history.changes_of(site_id, [entry_id]).get(entry_id)
-    return render_template("admin/activity/entry.html", entry=entry, change=change, time_zone=time_zone_of(site_id))
+    context = {"change": change, "undone_at": _undone_at(site_id, [entry]), "time_zone": time_zone_of(site_id)}
+    return render_template("admin/activity/entry.html", entry=entry, **context)
+
+
+def _undone_at(site_id: int, entries: Sequence[ActivityEntry]) -> dict[int | None, str]:
+    """Return the address of the page that undoes an entry, by its id, for those that the Search section does not
+    undo."""
+    if not any(entry.subject == APPEARANCE for entry in entries):
+        return {}
+    return {undoable_entry(site_id): url_for("admin.appearance")}
 
 
 @bp.get("/activity.csv")

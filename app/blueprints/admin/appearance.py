@@ -13,6 +13,7 @@ from app import ports
 from app.blueprints.admin.appearance_form import AppearanceForm
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, sent_revision
+from app.blueprints.admin.shell import flash_with_undo
 from app.blueprints.callers import current_author
 from app.blueprints.storefront.home_preview import drawn_home
 from app.domain.appearance.appearances import save_appearance, saved_appearance, undo_save
@@ -54,8 +55,16 @@ def appearance_save() -> Answer:
         if errors.is_stale:  # To save again overwrites the other save, of which the page says so.
             form.revision = saved_appearance(current_user.site_id).revision
         return _page(form, errors), errors.status
-    flash("Saved. Shoppers see it at once." if changed else "No changes to save.", "good")
+    if changed:
+        _flash_undoable("Saved. Shoppers see it at once.")
+    else:
+        flash("No changes to save.", "good")
     return redirect(url_for("admin.appearance"))
+
+
+def _flash_undoable(message: str) -> None:
+    revision = saved_appearance(current_user.site_id).revision
+    flash_with_undo(message, url_for("admin.appearance_undo"), revision=revision)
 
 
 @bp.post(f"{PAGE}/arrange")
@@ -95,7 +104,7 @@ def appearance_undo() -> Answer:
     except Conflict as stale:
         flash(stale.message, "bad")
     else:
-        flash("The last change is undone.", "good")
+        _flash_undoable("The last change is undone.")
     return redirect(url_for("admin.appearance"))
 
 

@@ -223,6 +223,15 @@ def undoable_entry(kind: str, subject_id: str | int) -> int | None:
 
 
 def flash_undoable(message: str, kind: str, subject_id: str | int, back: str) -> None:
-    """Flash a success with an Undo button, which leads back to `back`, a path of the admin."""
+    """Flash a success with an Undo button, where the user's latest change of the record can be undone. It leads back to
+    `back`, a path of the admin."""
     entry_id = undoable_entry(kind, subject_id)
-    flash({"text": message, "undo": entry_id, "back": back} if entry_id else message, "good")  # type: ignore[arg-type]
+    if entry_id is None:
+        flash(message, "good")
+    else:
+        flash_with_undo(message, url_for("admin.search_history_undo", entry_id=entry_id), back=back)
+
+
+def flash_with_undo(message: str, address: str, **fields: object) -> None:
+    """Flash a success with an Undo button, which posts the fields to an address."""
+    flash({"text": message, "undo": address, "fields": fields}, "good")  # type: ignore[arg-type]

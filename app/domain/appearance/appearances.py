@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from app.domain.appearance.declaration import Appearance, appearance_problems
 from app.domain.appearance.models import StoredAppearance
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound, Problem, StaleRevision
 from app.domain.sites import activity
-from app.domain.sites.models import Site
+from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
 
 SUBJECT = ("appearance", "shop")
@@ -95,6 +95,15 @@ def undo_save(author: Author, revision: int) -> None:
     now, before = read_stored(row.value), read_stored(row.previous)
     _store(author, row, now, before)
     _note(author, "appearance.undo", "Undid the last change of the shop’s appearance", now, before)
+
+
+def undoable_entry(site_id: int) -> int | None:
+    """Return the id of the latest entry about the appearance in the activity log, None where it cannot be undone."""
+    if not saved_appearance(site_id).can_be_undone:
+        return None
+    about = AuditEntry.subject_type == SUBJECT[0], AuditEntry.subject_id == SUBJECT[1]
+    latest = select(func.max(AuditEntry.id)).where(AuditEntry.site_id == site_id, *about)
+    return db.session.scalar(latest)
 
 
 def _locked(site_id: int) -> StoredAppearance | None:

@@ -221,13 +221,14 @@ def as_typed(words: str, indexed: tuple[str, ...]) -> list[str]:
 @dataclass(frozen=True, slots=True)
 class Signs:
     """The signs that an index needs a rebuild. `products_built` and `content_built`: there is a live index of them, or
-    none is wanted. `arranged_since`: categories, filters or the taxonomy changed after the last rebuild began.
+    none is wanted. `rebuild_needed`: the taxonomy changed after the last rebuild began, which the shop makes good by
+    itself.
     `last_failed`: the latest run failed. `drift` counts the differences of the latest reconciliation, `waiting` and
     `set_aside` changes that the index lacks."""
 
     products_built: bool = True
     content_built: bool = True
-    arranged_since: bool = False
+    rebuild_needed: bool = False
     last_failed: bool = False
     drift: int = 0
     waiting: int = 0
@@ -242,9 +243,8 @@ def advise_on_index(signs: Signs) -> tuple[str, ...]:
         (not signs.content_built, "Pages and collections are not in search yet. Rebuild the content."),
         (signs.last_failed, "The last rebuild failed. When its reason is fixed, rebuild again."),
         (
-            signs.arranged_since,
-            "Categories or the taxonomy changed after the last rebuild. Rebuild the products so that every "
-            "category and filter shows it.",
+            signs.rebuild_needed and not signs.last_failed,
+            "The taxonomy changed after the last rebuild. The shop rebuilds the products by itself in a few seconds.",
         ),
         (
             signs.waiting >= MANY,

@@ -251,8 +251,8 @@ def undoable_change(site_id: int, kind: str, subject_id: str, actor: str) -> int
     return latest if found.can_be_undone and found.actor == actor[:100] else None
 
 
-def undo_change(author: Author, entry_id: int) -> str:
-    """Revert the record of an entry to its state before and return the entry's summary. Call it in a transaction.
+def undo_change(author: Author, entry_id: int) -> AuditEntry:
+    """Revert the record of an entry to its state before and return the entry. Call it in a transaction.
     Raises NotFound, and Conflict with the reason when the record has changed since or its earlier state is no longer
     valid."""
     entry = find_record(AuditEntry, author.site_id, entry_id)
@@ -272,7 +272,7 @@ def undo_change(author: Author, entry_id: int) -> str:
         raise Conflict(f"This cannot be undone any more: {reasons}") from invalid
     except NotFound as gone:
         raise Conflict("This cannot be undone: what it was about is not there any more.") from gone
-    return entry.summary
+    return entry
 
 
 def _read_entries(site_id: int, rows: Sequence[AuditEntry]) -> list[SearchChange]:

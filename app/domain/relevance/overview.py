@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import func, select
 
 from app.domain.catalogue.models import Page, Product
-from app.domain.merchandising.models import Node, Tree
 from app.domain.relevance.advice import Signs, advise_on_index
 from app.domain.search.document_ids import PAGE
 from app.domain.search.engine import (
@@ -24,6 +23,7 @@ from app.domain.search.engine import (
 )
 from app.domain.search.index import documents, outbox, runs
 from app.domain.search.index.healing import engine_health, lost_indexes
+from app.domain.search.index.needed_rebuilds import needed_since
 from app.domain.search.index.outbox import SetAside
 from app.domain.search.index.rebuild_outcomes import RunSummary, summary_of
 from app.domain.search.index.reconcile import DAYS, DriftHistory, drift
@@ -32,9 +32,8 @@ from app.domain.search.models import RebuildRun, ReconcileReport
 from app.domain.shared.clock import Clock
 from app.domain.shared.paging import Paged
 from app.domain.shared.text import numbered
-from app.domain.taxonomy.taxonomies import active_taxonomy
 from app.domain.work import leases
-from app.domain.work.models import UNFINISHED, State
+from app.domain.work.models import UNFINISHED
 from app.extensions import db
 
 RECENT_RUNS = 10
@@ -203,31 +202,13 @@ def advice_of(engine: SearchEngine, site_id: int) -> tuple[str, ...]:
             content_built=not documents.content_search_is_on(site_id)
             or status.fault is EngineFault.CONTENT_INDEX  # It was built; that it is lost is the engine's error.
             or pages_indexed(engine, site_id) is not None,
-            arranged_since=_arranged_since_rebuild(site_id),
+            rebuild_needed=needed_since(site_id) is not None,
             last_failed=latest is not None and latest.has_failed,
             drift=db.session.scalar(latest_report) or 0,
             waiting=waiting,
             set_aside=set_aside,
         )
     )
-
-
-def _arranged_since_rebuild(site_id: int) -> bool:
-    """Whether categories or the active taxonomy changed after the last finished rebuild of the products began."""
-    rebuilt = select(RebuildRun).where(
-        RebuildRun.site_id == site_id,
-        RebuildRun.state == State.DONE,
-        RebuildRun.scope.in_((runs.Scope.ALL, runs.Scope.PRODUCTS)),
-    )
-    last = db.session.scalar(rebuilt.order_by(RebuildRun.created_at.desc()).limit(1))
-    if last is None or last.started_at is None:
-        return False
-    taxonomy = active_taxonomy(site_id)
-    latest = (select(func.max(model.updated_at)).where(model.site_id == site_id) for model in (Tree, Node))
-    changes = [db.session.scalar(query) for query in latest]
-    changes.append(taxonomy.updated_at if taxonomy else None)
-    is_another = last.taxonomy_id != (taxonomy.id if taxonomy else None)
-    return is_another or any(moment > last.started_at for moment in changes if moment)
 
 
 def latest_summary(clock: Clock, engine: SearchEngine, site_id: int) -> RunSummary | None:

@@ -47,6 +47,12 @@ def waiting(clock: Clock, at_least: timedelta = timedelta(0)) -> list[int]:
     return list(db.session.scalars(query.order_by(StoredEvent.id)))
 
 
+def is_waiting(site_id: int, name: str) -> bool:
+    """Whether an event of this name waits to be delivered for a site."""
+    query = select(StoredEvent.id).where(StoredEvent.site_id == site_id, StoredEvent.name == name)
+    return db.session.scalar(query.limit(1)) is not None
+
+
 def take(clock: Clock, event_id: int) -> StoredEvent | None:
     """Claim an event, locked until the transaction ends; None when it was delivered already, another worker delivers
     it now, or its pause after a failure is not over."""

@@ -11,6 +11,7 @@ from app.domain.taxonomy.tree import Attribute, Level, TaxonomyTree
 
 LONGEST_SHOWN = 60
 MOST_SHOWN = 5  # Values named in one sentence.
+TYPE = "type"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,20 @@ class StructureDiff:
         """The ids of the levels in both trees whose own name or other names changed."""
         own = (level.level_id for level in self.levels_renamed)
         return list(dict.fromkeys((*own, *(level.level_id for level in self.levels_other_names))))
+
+    @property
+    def placed_level_ids(self) -> list[str]:
+        """The ids of the levels that were added, removed or moved."""
+        others = (level.level_id for level in (*self.levels_added, *self.levels_removed))
+        return list(dict.fromkeys((*others, *(level.level_id for level in self.levels_moved))))
+
+    @property
+    def defined_attribute_ids(self) -> list[str]:
+        """The ids of the attributes that a level got or lost, or that have another type, those of added and removed
+        levels left out."""
+        retyped = (attribute for attribute in self.attributes_changed if TYPE in attribute.aspects)
+        attributes = (*self.attributes_added, *self.attributes_removed, *retyped)
+        return list(dict.fromkeys(attribute.attribute_id for attribute in attributes))
 
     @property
     def is_empty(self) -> bool:
@@ -357,7 +372,7 @@ def _value_entry(level: Level, attribute: Attribute, value: str, renamed: str = 
 
 ASPECTS: tuple[tuple[str, Callable[[Attribute, Attribute], bool]], ...] = (
     ("name", lambda before, after: before.name != after.name),
-    ("type", lambda before, after: before.written_type != after.written_type),
+    (TYPE, lambda before, after: before.written_type != after.written_type),
     ("unit", lambda before, after: before.unit != after.unit),
     ("help text", lambda before, after: before.help_text != after.help_text),
     ("validation", lambda before, after: before.validation != after.validation),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text, and_, cast, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Text, and_, cast, delete, exists, func, or_, select, update
 
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product, ProductAttributeValue
 from app.domain.shared.addresses import free_slug, slug
@@ -242,8 +242,11 @@ def _lock_site(site_id: int) -> None:
 
 
 def _activate_first(author: Author, taxonomy: Taxonomy) -> None:
-    """Activate the first taxonomy: nothing was classified by another, so nothing is cleared or published."""
+    """Activate the first taxonomy: nothing was classified by another, so nothing is cleared or published. Products that
+    have levels already, from a time before or an import, are indexed without them until a rebuild."""
     change_settings(taxonomy.site_id, {ACTIVE: taxonomy.id})
+    if db.session.scalar(select(exists().where(_is_classified(taxonomy.site_id)))):
+        taxonomy.rebuild_needed_at = author.now()
     request(author, Kind.RECOMPUTE, {})
     _record_activation(author, taxonomy, f"Activated the taxonomy {taxonomy.name}", None, 0)
 

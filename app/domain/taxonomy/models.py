@@ -54,7 +54,8 @@ class LevelsValue(TypeDecorator[list[dict[str, Any]]]):
 
 class Taxonomy(Base, ShopConfiguration):
     """A taxonomy of a site. The site setting `taxonomy-active-id` names the active one. `root_levels` is the tree as
-    JSON, in the specification's field names; app/domain/taxonomy/tree.py reads it."""
+    JSON, in the specification's field names; app/domain/taxonomy/tree.py reads it. `rebuild_needed_at` is the latest
+    save that the index of products gets to know by a rebuild which begins after it."""
 
     __tablename__ = "taxonomies"
 
@@ -67,6 +68,7 @@ class Taxonomy(Base, ShopConfiguration):
     revision: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    rebuild_needed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     @property
     def tree(self) -> TaxonomyTree:

@@ -33,7 +33,9 @@ from app.domain.taxonomy.validation.sent_tree import read_sent_tree, with_places
 from app.domain.taxonomy.validation.structure import check_tree, ids_of, patterns_of
 from app.extensions import db
 
-INDEX_EVENT = "TaxonomyIndexEvent"  # Its payload: `taxonomyId`, `revision` and, where there are any, `renamedLevels`.
+# Its payload: `taxonomyId`, `revision` and, where there are any, the ids of `renamedLevels`, of `placedLevels` (added,
+# removed or moved) and of `definedAttributes` (added, removed or of another type).
+INDEX_EVENT = "TaxonomyIndexEvent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +146,13 @@ def replace_state(
     comparison = compare(stored, tree, renames)
     changes = [*describe_changed_texts(before, taxonomy), *comparison.sentences()]
     record_revision(author, taxonomy, changes, note, renames)
-    payload: dict[str, Any] = {"taxonomyId": taxonomy.id, "revision": taxonomy.revision}
-    if renamed := comparison.renamed_level_ids:
-        payload["renamedLevels"] = renamed
+    changed = {
+        "renamedLevels": comparison.renamed_level_ids,
+        "placedLevels": comparison.placed_level_ids,
+        "definedAttributes": comparison.defined_attribute_ids,
+    }
+    payload = {"taxonomyId": taxonomy.id, "revision": taxonomy.revision}
+    payload |= {name: ids for name, ids in changed.items() if ids}
     stored_events.store(author.clock, author.site_id, INDEX_EVENT, payload)
     return comparison, changes
 

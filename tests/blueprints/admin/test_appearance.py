@@ -174,6 +174,23 @@ def test_the_last_save_is_undone_and_undone_again(app: Flask, browser: PageClien
     assert stored(app, site_id).hero_heading == "Second"
 
 
+def test_the_message_and_the_activity_log_offer_the_undo_of_the_last_save(browser: PageClient) -> None:
+    def undo_links() -> list[str]:
+        links = browser.get("/admin/activity").all("a")
+        return [link["aria-label"] for link in links if link.get("href") == PATH and "aria-label" in link]
+
+    assert undo_links() == []
+    for revision, heading in enumerate(("First", "Second")):
+        browser.post(PATH, form_of(Appearance(), revision, heroHeading=heading))
+        forms = [form for form in browser.get(PATH).all("form") if "undo" in form.get("class", "").split()]
+        assert [form["action"] for form in forms] == [f"{PATH}/undo"]
+    assert undo_links() == ["Undo: Changed the shop’s appearance…"], "only the last one"
+    browser.post(f"{PATH}/undo", {"revision": "2"})
+    page = browser.client.get(PATH, base_url=browser.base).text
+    assert "The last change is undone." in page and 'class="undo"' in page
+    assert undo_links() == ["Undo: Undid the last change of the shop’s appearance…"]
+
+
 def test_the_contrast_of_an_accent_is_shown_with_the_colour_that_it_becomes(browser: PageClient) -> None:
     text = browser.client.get(f"{PATH}/contrast?accent=ffd400&background=").text
     assert "#ffd400 reaches 1.4 : 1 on white" in text

@@ -65,8 +65,11 @@ def groups(app: Flask) -> list[list[str]]:
 def test_a_new_synonym_is_taken_back_and_that_is_taken_back(app: Flask, browser: PageClient, site_id: int) -> None:
     with app.app_context(), transaction():
         synonyms.add(Author(site_id, "Mia Moss", clock()), draft("sofa", "couch"))
-    assert "Undone: Added the synonym" in undo_newest(browser, app)
+    page = undo_newest(browser, app)
+    assert "Undone: Added the synonym" in page
     assert groups(app) == []
+    with app.app_context():
+        assert f'<form class="undo" method="post" action="{PATH}/{newest().id}/undo">' in page
     undo_newest(browser, app)
     assert groups(app) == [["sofa", "couch"]]
 

@@ -167,7 +167,9 @@ def test_the_page_shows_what_was_learned_and_forgets_and_restores_it(
     clock.move(seconds=2)
     assert order_in_shop(app)[0] != "Tent 3"
     mia.post(f"{PAGE}/restore", {"word": "tent"})
-    assert "60 opens, 21 bought" in shown(mia, PAGE)
+    page = shown(mia, PAGE)
+    assert "60 opens, 21 bought" in page
+    assert re.search(r"The counts of “tent” teach again\.\s*(Undo)", page)
     mia.post(f"{PAGE}/forget", {"all": "1"})
     assert "All searches" in shown(mia, PAGE)
 

@@ -176,11 +176,20 @@ def test_after_a_button_the_page_tests_again_until_search_has_followed(app: Flas
     assert answer.headers["HX-Replace-Url"] == f"{TEST}?q=tent&product=T-1"
 
 
+def undo_the_message(mia: Merchandiser, address: str) -> None:
+    """Press the Undo of the message on a page, which leads back there."""
+    (form,) = [form for form in mia.get(address).all("form") if "undo" in form.get("class", "").split()]
+    assert mia.post(form["action"], {"back": address}).headers["Location"] == address
+
+
 def test_a_missing_word_becomes_a_term_by_the_button(app: Flask, mia: Merchandiser) -> None:
     mia.get(f"{TEST}?q=gearbox&product=T-1")
     mia.post(TEST, {"act": "add_term", "id": product_id(app, "T-1"), "term": "gearbox", "q": "gearbox"})
     with app.app_context():
         assert db.session.get(Product, product_id(app, "T-1")).search_terms == ["gearbox"]
+    undo_the_message(mia, f"{TEST}?q=gearbox")
+    with app.app_context():
+        assert db.session.get(Product, product_id(app, "T-1")).search_terms == []
     assert "comma" in _after(mia, {"act": "add_term", "id": product_id(app, "T-1"), "term": "a,b"})
 
 
@@ -202,6 +211,9 @@ def test_a_suggested_synonym_is_accepted_by_the_button(app: Flask, mia: Merchand
     mia.post(TEST, {"act": "accept_synonym", "id": suggested, "revision": page.value("revision"), "q": "brolly"})
     answer = explain(mia, q="brolly")
     assert answer["found"] == 1 and answer["synonymsApplied"][0]["typed"] == "brolly"
+    undo_the_message(mia, f"{TEST}?q=brolly")
+    assert explain(mia, q="brolly")["found"] == 0
+    mia.post(TEST, {"act": "accept_synonym", "id": suggested, "revision": 1, "q": "brolly"})
     again = _after(mia, {"act": "accept_synonym", "id": suggested, "revision": page.value("revision")})
     assert "note bad" in again
 

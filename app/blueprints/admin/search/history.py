@@ -9,6 +9,7 @@ from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.shell import flash_undoable
 from app.blueprints.admin.sign_in import return_to
 from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import page_number
@@ -45,15 +46,17 @@ def search_history_entry(entry_id: int) -> str:
 @bp.post(f"{ENTRY}/undo")
 @requires(Permission.MANAGE_SEARCH)
 def search_history_undo(entry_id: int) -> Response:
+    """Undo a change; the message offers to undo that in turn."""
+    back = return_to(request.values.get("back"))
+    address = back or url_for("admin.search_history", kind=request.form.get("kind") or None)
     try:
         with transaction():
             undone = history.undo_change(current_author(), entry_id)
+            summary, kind, subject_id = undone.summary, undone.subject_type, undone.subject_id
     except Conflict as conflict:
         flash(conflict.message, "bad")
     else:
-        flash(f"Undone: {undone}.", "good")
-    back = return_to(request.values.get("back"))
-    address = back or url_for("admin.search_history", kind=request.form.get("kind") or None)
+        flash_undoable(f"Undone: {summary}.", kind, subject_id, address)
     return redirect_page(address) if wants_fragment() else redirect(address)
 
 

@@ -80,7 +80,8 @@ def search_learning_restore() -> AnyResponse:
     with transaction():
         learning.restore_search(current_author(), word)
     all_teach = "All counts teach again. The list below is new in a moment."
-    flash(f"The counts of “{word}” teach again." if word else all_teach, "good")
+    message, address = f"The counts of “{word}” teach again." if word else all_teach, url_for("admin.search_learning")
+    flash_undoable(message, learning.AUDIT_KIND, word or learning.ALL_ID, address)
     return _back()
 
 

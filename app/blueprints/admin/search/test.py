@@ -13,6 +13,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import sent_number
+from app.blueprints.admin.shell import flash_undoable
 from app.blueprints.callers import current_author
 from app.domain.catalogue import products, terms
 from app.domain.relevance import explanation as explanations
@@ -63,18 +64,22 @@ def search_test() -> Response:
 @requires(Permission.MANAGE_SEARCH)
 def search_test_act() -> Response:
     """Carry out a piece of advice, and test again."""
-    act, follow = ACTS.get(request.form.get("act", "")), None
+    name, follow = request.form.get("act", ""), None
+    q, product, at = (request.form.get(field) or None for field in ("q", "product", "at"))
     try:
-        if act is None:
+        if name not in ACTS:
             raise NotFound("There is no such button on this page.")
         with transaction():
-            done = act(current_author())
+            done = ACTS[name](current_author())
     except (Invalid, Conflict) as refused:
         flash(refused.message, "bad")
     else:
-        flash(done, "good")
         follow = FOLLOWED
-    q, product, at = (request.form.get(name) or None for name in ("q", "product", "at"))
+        if name in UNDOABLE:
+            back = url_for("admin.search_test", q=q, product=product, at=at, follow=follow)
+            flash_undoable(done, UNDOABLE[name], _sent_id(), back)
+        else:
+            flash(done, "good")
     return redirect(url_for("admin.search_test", q=q, product=product, at=at, follow=follow))
 
 
@@ -117,6 +122,7 @@ ACTS: dict[str, Callable[[Author], str]] = {
     Act.ADD_TERM.value: _add_term,
     Act.ACCEPT.value: _accept_synonym,
 }
+UNDOABLE = {Act.ADD_TERM.value: "product", Act.ACCEPT.value: "synonym"}  # The kind of record in the activity log.
 
 
 def _sent_id() -> int:

@@ -23,18 +23,20 @@ from app.blueprints.callers import current_author
 from app.domain.relevance.overview import run_summary
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
+from app.domain.search.index.needed_rebuilds import needed_since
 from app.domain.search.index.outbox import Unindexed, unindexed
 from app.domain.search.index.rebuild_outcomes import RunSummary
 from app.domain.search.index.runs import (
     brings_products_of,
     is_followed_by_products,
     latest_of_products,
-    products_rebuilt_since,
 )
 from app.domain.search.models import RebuildRun
 from app.domain.shared.problems import Conflict
+from app.domain.sites import stored_events
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
+from app.domain.taxonomy.saves import INDEX_EVENT
 from app.domain.taxonomy.tasks.batch import LostValue, count_loss_entries, lost_values
 from app.domain.taxonomy.tasks.restore import restorable_products
 from app.domain.taxonomy.tasks.summary import TaskSummary, describe_value, summary_of
@@ -54,14 +56,17 @@ LOST_COLUMNS = ("Product", "Product name", "SKU", "Attribute", "Attribute name",
 
 @dataclass(frozen=True, slots=True)
 class IndexBanner:
-    """The state of the index after a save of the taxonomy. `is_behind`: the shop's index was made before that save.
-    `run` is the rebuild that brings the save into the index, or did, or failed to. `other` is a rebuild under way that
-    does not, since it began before the save or is not of the products; `is_queued`: the products follow it.
-    `unindexed`: changes of single records that search does not have. `awaits_tasks`: tasks may still come of the
-    save."""
+    """The state of the index after a save of the taxonomy. `is_awaited`: it is not known yet what the save concerns, or
+    the shop requests the rebuild in a moment. `has_failed`: it was in vain, so that users are to request it. `run` is
+    the rebuild that brings the save into the index, or did, or failed to. `other` is a rebuild under way that does not,
+    since it began before the save or is not of the products; `is_queued`: the products follow it. `is_recent`: the save
+    was today. `unindexed`: changes of single records that search does not have. `awaits_tasks`: tasks may still come of
+    the save."""
 
     taxonomy_id: str
-    is_behind: bool
+    is_awaited: bool
+    has_failed: bool
+    is_recent: bool
     is_set_up: bool
     run: RunSummary | None
     other: RunSummary | None
@@ -76,17 +81,21 @@ def banner_of(site_id: int, taxonomy: Taxonomy) -> IndexBanner | None:
     if not is_active(taxonomy):
         return None
     engine, age = ports.search_engine(), ports.clock().now() - taxonomy.updated_at
-    is_behind = not products_rebuilt_since(site_id, taxonomy.updated_at)
+    moment = needed_since(site_id)
+    saved_at = moment or taxonomy.updated_at
     latest, run = runs.latest_run(site_id), latest_of_products(site_id)
-    other = latest if latest and latest.is_unfinished and not brings_products_of(latest, taxonomy.updated_at) else None
+    other = latest if latest and latest.is_unfinished and not brings_products_of(latest, saved_at) else None
     found = _tasks_since_save(site_id, taxonomy)
-    follows = run is not None and brings_products_of(run, taxonomy.updated_at)
+    follows = run is not None and brings_products_of(run, saved_at)
+    has_failed = moment is not None and follows and run is not None and run.has_failed
     return IndexBanner(
         taxonomy_id=taxonomy.id,
-        is_behind=is_behind,
+        is_awaited=stored_events.is_waiting(site_id, INDEX_EVENT) or (moment is not None and not has_failed),
+        has_failed=has_failed,
+        is_recent=age < timedelta(days=1),
         is_set_up=engine.status(site_id, IndexName.PRODUCTS).state is not EngineState.NOT_SET_UP,
-        run=_summarise_run(run) if run and follows and age < timedelta(days=1) else None,
-        other=_summarise_run(other) if other else None,
+        run=_summarise_run(run) if run and follows and (moment or age < timedelta(days=1)) else None,
+        other=_summarise_run(other) if other and moment else None,
         is_queued=other is not None and is_followed_by_products(other),
         unindexed=unindexed(ports.clock(), site_id),
         tasks=found,

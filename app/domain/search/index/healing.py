@@ -25,8 +25,9 @@ from app.domain.search.engine import (
 )
 from app.domain.search.index import outbox
 from app.domain.search.index.documents import count_of, is_wanted, ranks_by_meaning
+from app.domain.search.index.needed_rebuilds import past_rebuilds, request_needed, sites_in_need
 from app.domain.search.index.rebuild import rebuild
-from app.domain.search.index.rebuild_outcomes import WORTH_REMEMBERING, PastRebuild, failures_in_a_row, may_rebuild
+from app.domain.search.index.rebuild_outcomes import HOPELESS_AFTER, SOON, failures_in_a_row, may_rebuild
 from app.domain.search.index.runs import BY_ITSELF, Scope, request_rebuild
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author
@@ -37,11 +38,9 @@ from app.domain.work.context import read_afresh
 from app.domain.work.models import State
 from app.extensions import db
 
-SOON = 3_000  # Products that are indexed within seconds, also with a sentence model.
 MODEL_PAUSE = timedelta(hours=1)
 HOPELESS_MODEL_AFTER = 2  # Rebuilds in a row for the same model, which failed, or whose worker had no model.
 SEEN_AGAIN_AFTER = timedelta(minutes=1)
-HOPELESS_AFTER = 2  # Rebuilds that failed.
 CONTENT_LOST = (
     "The index of pages and collections is missing or damaged, so searches find products alone. The shop rebuilds it "
     "by itself."
@@ -224,9 +223,9 @@ def _outdated_among(site_id: int, statuses: Statuses) -> list[IndexName]:
 
 def heal(context: SearchContext) -> None:
     """Request the rebuilds that sites need: of lost indexes and of those whose first rebuild failed, with pauses; of
-    outdated ones; the first of a site without an index; one with vectors where the index lacks those of the sentence
-    model. Raise and end the alerts about lost indexes and about the engine. Called once a second, it writes only where
-    something is to be done."""
+    outdated ones; the first of a site without an index; what a save of the taxonomy changed; one with vectors where the
+    index lacks those of the sentence model. Raise and end the alerts about lost indexes and about the engine. Called
+    once a second, it writes only where something is to be done."""
     read_afresh()
     for site_id in sites_without(context.engine):
         context.commit(partial(request_first_index, context, site_id))
@@ -236,14 +235,21 @@ def heal(context: SearchContext) -> None:
     lost = {site_id: found for site_id in sites if (found := _to_rebuild_among(site_id, statuses[site_id]))}
     for site_id, indexes in lost.items():
         _rebuild_lost(context, site_id, indexes)
+    in_need = set(sites_in_need())
     for site_id in sites:
         if site_id in lost:
             continue
+        if site_id in in_need and _is_set_up(statuses[site_id]):
+            request_needed(context, site_id)
         if outdated := _outdated_among(site_id, statuses[site_id]):
             _rebuild_outdated(context, site_id, outdated)
         elif (model := missing_model(context, site_id)) is not None:
             context.commit(partial(request_meanings, context, site_id, model))
     _end_alerts(context, lost)
+
+
+def _is_set_up(statuses: Statuses) -> bool:
+    return statuses[IndexName.PRODUCTS].state is not EngineState.NOT_SET_UP
 
 
 def _note_engine(context: SearchContext, statuses: Sequence[EngineStatus]) -> None:
@@ -263,7 +269,7 @@ def _note_engine(context: SearchContext, statuses: Sequence[EngineStatus]) -> No
 def _rebuild_lost(context: SearchContext, site_id: int, indexes: Sequence[LostIndex]) -> None:
     """Raise the alerts about lost indexes, unless they were raised just before, and request their rebuild. One that was
     never there is no news before its rebuilds are hopeless."""
-    past = _past_rebuilds(site_id)
+    past = past_rebuilds(site_id)
     damaged = [lost for lost in indexes if lost.was_built]
     faults = {(Cause.INDEX_DAMAGED, lost.contents): f"{lost.contents}: {lost.error}" for lost in damaged}
     if failures_in_a_row(past) >= HOPELESS_AFTER:
@@ -282,7 +288,7 @@ def _rebuild_lost(context: SearchContext, site_id: int, indexes: Sequence[LostIn
 def _rebuild_outdated(context: SearchContext, site_id: int, indexes: Sequence[IndexName]) -> None:
     """Request a rebuild of outdated indexes. They answer, so nobody is alarmed, and rebuilds that fail are not repeated
     for ever."""
-    past = _past_rebuilds(site_id)
+    past = past_rebuilds(site_id)
     if failures_in_a_row(past) < HOPELESS_AFTER and may_rebuild(context.clock.now(), past):
         named = " and of ".join(CONTENTS[index] for index in indexes)
         summary = f"Requested a rebuild of the index of {named}, which another release of the shop made"
@@ -299,11 +305,6 @@ def _request_rebuild(context: SearchContext, site_id: int, indexes: Sequence[Ind
 
 def _latest_runs(site_id: int) -> Select[RebuildRun]:
     return select(RebuildRun).where(RebuildRun.site_id == site_id).order_by(RebuildRun.created_at.desc())
-
-
-def _past_rebuilds(site_id: int) -> list[PastRebuild]:
-    runs = db.session.scalars(_latest_runs(site_id).limit(WORTH_REMEMBERING))
-    return [PastRebuild(run.has_failed, run.finished_at) for run in runs]
 
 
 def _end_alerts(context: SearchContext, lost: LostBySite) -> None:

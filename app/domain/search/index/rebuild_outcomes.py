@@ -31,6 +31,8 @@ EXPECTED = (DomainError, OSError, MemoryError)  # The run explains these; any ot
 AFTER_SUCCESS = timedelta(seconds=30)  # A disk that spoils every index is not kept busy by new ones.
 AFTER_FAILURE = timedelta(minutes=1)
 LONGEST = timedelta(hours=1)
+SOON = 3_000  # Products that are indexed within seconds, also with a sentence model.
+HOPELESS_AFTER = 2  # Rebuilds that failed in a row.
 WORTH_REMEMBERING = 8  # The latest rebuilds that are read; after so many failures the pause is the longest.
 SCOPE_NAMES = {"ALL": "Everything", "PRODUCTS": "Products", "CONTENT": "Pages and collections"}
 
@@ -118,6 +120,11 @@ class RunSummary(WorkSummary):
         if self.total is None:
             return f"{numbered(self.done, 'document')} so far" if self.done else "Counting the documents…"
         return f"{self.done:,} of {numbered(self.total, 'document')}"
+
+    @property
+    def percent(self) -> int | None:
+        """How much of the documents is indexed, 0 to 100; None before they are counted."""
+        return min(100, 100 * self.done // self.total) if self.total else None
 
     @property
     def documents(self) -> int | None:

@@ -19,7 +19,8 @@ def test_a_shop_without_an_index_hears_of_nothing_else() -> None:
     ("signs", "words"),
     [
         (Signs(content_built=False), "Rebuild the content"),
-        (Signs(arranged_since=True), "Rebuild the products"),
+        (Signs(rebuild_needed=True), "rebuilds the products by itself"),
+        (Signs(rebuild_needed=True, last_failed=True), "last rebuild failed"),
         (Signs(last_failed=True), "last rebuild failed"),
         (Signs(waiting=5_000), "5,000 changes wait"),
         (Signs(set_aside=1), "1 record could not"),

@@ -66,7 +66,8 @@ def test_a_save_raises_the_revision_and_is_told_to_everybody(site: Site, save, c
     assert (entry.action, entry.subject_id, entry.actor) == ("taxonomy.save", "camping", "Mia Moss")
     assert entry.after == {"revision": 2, "changes": ["Added the level “Boots”."], "note": "For spring"}
     event = db.session.scalars(select(StoredEvent)).one()
-    assert (event.name, event.payload) == ("TaxonomyIndexEvent", {"taxonomyId": "camping", "revision": 2})
+    payload = {"taxonomyId": "camping", "revision": 2, "placedLevels": ["boots"]}
+    assert (event.name, event.payload) == ("TaxonomyIndexEvent", payload)
     db.session.refresh(site)
     assert site.config_version > version, "caches are keyed by it"
 
@@ -80,6 +81,18 @@ def test_a_save_names_the_levels_that_are_called_otherwise_for_the_index(site: S
     event = db.session.scalars(select(StoredEvent)).one()
     assert event.payload["renamedLevels"] == ["camping", "tents"]
     assert stored(site).root_levels[0]["children"][0]["otherNames"] == ["Shelters"]
+
+
+def test_a_save_names_what_documents_hold_otherwise_for_the_index(site: Site, save):
+    tents, *others = CAMPING[0]["children"]
+    colour, *more = tents["attributes"]
+    extra = {"attributeId": "made-of", "name": "Made of", "type": "STRING"}
+    moved = {**tents, "attributes": [*more, extra]}
+    save([{**CAMPING[0], "children": others}, moved])
+    payload = db.session.scalars(select(StoredEvent)).one().payload
+    assert payload["placedLevels"] == ["tents"]
+    assert payload["definedAttributes"] == ["made-of", colour["attributeId"]]
+    assert "renamedLevels" not in payload
 
 
 def test_a_save_that_changes_nothing_is_a_write_like_any_other(site: Site, save):
