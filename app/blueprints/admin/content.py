@@ -14,12 +14,15 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import Difference, FieldErrors, sent_revision
-from app.blueprints.admin.product_order import PRODUCT_ACTIONS, ProductOrder, news_of
+from app.blueprints.admin.product_order import LAYOUTS, PRODUCT_ACTIONS, SHOP, ProductOrder, news_of
 from app.blueprints.admin.redirect_choice import sent_choice
 from app.blueprints.callers import current_author
+from app.blueprints.storefront.listing_previews import drawn_collection
 from app.domain.catalogue import content, queries
 from app.domain.catalogue.content import COLLECTION, PAGE, ContentKind
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
+from app.domain.merchandising.shop import collection_at, read_shop
+from app.domain.search.engine import SearchUnavailable
 from app.domain.seo.redirects.moved_addresses import addresses_left_by
 from app.domain.shared.problems import Conflict, Invalid
 from app.transaction import transaction
@@ -109,6 +112,11 @@ class ContentEditor:
         """Return the ids of the products in the order that the shop gives them by itself; empty where it has none, and
         for a record None, which is not stored yet."""
         return ()
+
+    def drawn_for_shoppers(self, record: Any) -> str | None:
+        """Return the page that shoppers see of a stored record with products, as HTML; None where they see none. Raises
+        SearchUnavailable."""
+        return None
 
     def context(self, record: Any, form: ContentForm) -> dict[str, Any]:
         """Return the further context of the kind's own templates."""
@@ -292,8 +300,13 @@ def _products_changed(editor: ContentEditor, record: Any, form: ContentForm) -> 
     form = form.after(intent := request.form["intent"])
     if not wants_fragment():
         return _page(editor, record, form)
-    context: dict[str, Any] = {"form": form, "changed": form.products.before is not None, "record": record}
-    context |= form.products.listed(current_user.site_id, partial(editor.order_without_hand, record))
+    context: dict[str, Any] = {
+        "form": form,
+        "changed": form.products.before is not None,
+        "record": record,
+        "editor": editor,
+    }
+    context |= _shown_products(editor, record, form.products)
     context |= {"moved_focus": intent.startswith("remove"), "adds_another": intent.startswith("add")}
     context |= {"news": news_of(intent, context["rows"]), "focused_product": form.products.pinned_last(intent)}
     page = render_template("admin/content/_products_changed.html", products_help=editor.products_help, **context)
@@ -301,6 +314,19 @@ def _products_changed(editor: ContentEditor, record: Any, form: ContentForm) -> 
     if intent.startswith("show:"):
         answer.headers["HX-Replace-Url"] = form.products.address(request.path)
     return answer
+
+
+def _shown_products(editor: ContentEditor, record: Any, products: ProductOrder) -> dict[str, Any]:
+    """Return what the templates show of the products; a page for shoppers only of a record that is stored."""
+    layouts = LAYOUTS if record is not None else [layout for layout in LAYOUTS if layout[0] != SHOP]
+    listed = products.listed(current_user.site_id, partial(editor.order_without_hand, record)) | {"layouts": layouts}
+    if record is None or products.layout != SHOP:
+        return listed
+    try:
+        page = editor.drawn_for_shoppers(record)
+    except SearchUnavailable as error:
+        return listed | {"no_shop_page": error.message}
+    return listed | {"shop_page": page, "no_shop_page": "" if page else f"Shoppers do not see this {editor.noun}."}
 
 
 def _page(
@@ -322,7 +348,7 @@ def _page(
     else:
         context |= {"title": f"Add a {editor.noun}", "address": url_for(f"admin.{editor.noun}_new")}
     if editor.holds_products:
-        context |= form.products.listed(current_user.site_id, partial(editor.order_without_hand, record))
+        context |= _shown_products(editor, record, form.products)
     template = "admin/content/_edit.html" if wants_fragment() else "admin/content/edit.html"
     return make_response(render_template(template, **context), errors.status if errors else 200)
 
@@ -357,8 +383,16 @@ add_editor(
 )
 
 
+class CollectionEditor(ContentEditor):
+    def drawn_for_shoppers(self, record: Any) -> str | None:
+        if not record.enabled:
+            return None
+        shown = collection_at(record.site_id, record.seo_name)
+        return drawn_collection(read_shop(record.site_id), shown, self.in_shop(record.seo_name))
+
+
 add_editor(
-    ContentEditor(
+    CollectionEditor(
         kind=COLLECTION,
         plural="collections",
         folder="/catalogue",

@@ -1,5 +1,5 @@
 """Products in an order made by hand, as the form of a category or a collection holds them: moved, pinned, taken out,
-undone, and shown as a list or as a grid."""
+undone, and shown as a list, as a grid or as shoppers see them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from app.domain.orders.sales import units_sold
 
 MOVES = ("add", "remove", "up", "down", "top", "end", "place")
 PRODUCT_ACTIONS = (*MOVES, "undo", "show", "more")
-GRID, LIST = "grid", "list"
+GRID, LIST, SHOP = "grid", "list", "shop"  # The last is the page that shoppers see, as it is saved.
+LAYOUTS = ((LIST, "List"), (GRID, "Grid"), (SHOP, "As shoppers see it"))
 FURTHER = 24  # Products behind those in order that the grid shows, and as many again with each “Show more”.
 MOST_FURTHER = 1_200
 
@@ -52,16 +53,16 @@ class ProductOrder:
             tuple(dict.fromkeys(sent_ids(sent, "product"))),
             _ids_in(sent.get("productsBefore")),
             _ids_in(sent.get("productsNow")),
-            GRID if sent.get("layout") == GRID else LIST,
+            layout_of(sent.get("layout", "")),
             min(sent_number(sent.get("further", "")) or FURTHER, MOST_FURTHER),
         )
 
     def shown(self, layout: str) -> ProductOrder:
-        return replace(self, layout=GRID if layout == GRID else LIST)
+        return replace(self, layout=layout_of(layout))
 
     def address(self, page: str) -> str:
         """Return the address of the form's page that shows the products in the same way."""
-        return f"{page}?show={GRID}" if self.layout == GRID else page
+        return page if self.layout == LIST else f"{page}?show={self.layout}"
 
     def after(self, action: str, number: str) -> ProductOrder:
         """Return the products after a button was pressed: `add:7`, `remove:7`, `up:7`, `down:7`, `top:7`, `end:7`,
@@ -86,7 +87,7 @@ class ProductOrder:
     def listed(self, site_id: int, order_without_hand: Callable[[], Sequence[int]]) -> dict[str, Any]:
         """Return what the templates show: the `rows` of the products, and for the grid its `cards` and how many
         products `behind` are not shown yet."""
-        if self.layout == LIST:
+        if self.layout != GRID:
             return {"rows": products_by_id(site_id, self.ids), "cards": (), "behind": 0}
         placed, without_hand = set(self.ids), order_without_hand()
         behind = [product_id for product_id in without_hand if product_id not in placed]
@@ -95,6 +96,11 @@ class ProductOrder:
         cards = _cards(found, placed, without_hand, units_sold(site_id, [row.id for row in found]))
         rows = [row for row in found if row.id in placed]
         return {"rows": rows, "cards": cards, "behind": len(behind) - len(shown)}
+
+
+def layout_of(text: str) -> str:
+    """Return the layout of that name, the list for any other text."""
+    return text if text in dict(LAYOUTS) else LIST
 
 
 def _cards(

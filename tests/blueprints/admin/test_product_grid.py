@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from html import unescape as html_of
 
 import pytest
 from flask import Flask
 
 from app.domain.merchandising.models import Node
 from app.domain.orders.models import ProductSales
+from app.domain.search.engine import SearchContext
+from app.domain.search.index.rebuild import rebuild
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
+from tests import searching
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.blueprints.admin.test_merchandising_category import form, ids, order, page, place_products
 from tests.factories import make_product
@@ -128,3 +132,66 @@ def test_without_scripts_the_buttons_answer_with_the_page(
     answer = mia.post(page(ids["camping"]), sent(tents[:2], f"down:{tents[0]}"), 200)
     shown = [int(field["value"]) for field in answer.all("input") if field.get("name") == "product"]
     assert shown == [tents[1], tents[0]]
+
+
+def test_a_product_in_order_is_moved_behind_the_others(
+    mia: Merchandiser, ids: dict[str, int], tents: list[int]
+) -> None:
+    html = mia.swap(page(ids["camping"]), sent(tents[:3], f"end:{tents[0]}")).text
+    assert pinned(html) == [tents[1], tents[2], tents[0]]
+    assert "Tent 1 is at place 3 of 3." in html
+    assert f'id="end-{tents[1]}"' in html
+
+
+@pytest.fixture
+def indexed(app: Flask, indexing: SearchContext, mia: Merchandiser, tents: list[int]) -> None:
+    """The tents can be found by shoppers."""
+    with app.app_context():
+        assert rebuild(indexing, searching.request(indexing, mia.site_id))
+
+
+def shop_page(text: str) -> str:
+    [srcdoc] = re.findall(r'srcdoc="([^"]*)"', text)
+    return html_of(srcdoc)
+
+
+@pytest.mark.usefixtures("indexed")
+def test_a_category_is_shown_as_shoppers_see_it_and_the_form_stays(
+    mia: Merchandiser, ids: dict[str, int], tents: list[int]
+) -> None:
+    answer = mia.swap(page(ids["camping"]), sent(tents[:2], "show:shop", productsBefore=str(tents[0])))
+    assert answer.headers["HX-Replace-Url"] == f"{page(ids['camping'])}?show=shop"
+    assert pinned(answer.text) == tents[:2]
+    assert 'name="productsBefore"' in answer.text and 'name="layout" value="shop"' in answer.text
+    shown = shop_page(answer.text)
+    assert ">Camping</h1>" in shown and "Tent 1" in shown
+    assert "<script src=" not in shown
+    assert ">Camping</h1>" in shop_page(mia.fragment(page(ids["camping"], "?show=shop")).text)
+
+
+def test_a_hidden_category_has_no_page_to_show(
+    app: Flask, mia: Merchandiser, ids: dict[str, int], tents: list[int]
+) -> None:
+    with app.app_context(), transaction():
+        db.session.get_one(Node, ids["camping"]).enabled = False
+    text = mia.swap(page(ids["camping"]), sent(tents[:1], "show:shop")).text
+    assert "Shoppers do not see this category." in text
+    assert "srcdoc" not in text and pinned(text) == tents[:1]
+
+
+def test_without_an_index_the_grid_says_that_search_does_not_answer(
+    mia: Merchandiser, ids: dict[str, int], tents: list[int]
+) -> None:
+    text = mia.swap(page(ids["camping"]), sent(tents[:1], "show:shop")).text
+    assert "srcdoc" not in text and "Search does not answer" in text
+
+
+@pytest.mark.usefixtures("indexed")
+def test_a_collection_is_shown_as_shoppers_see_it_once_it_is_stored(mia: Merchandiser, tents: list[int]) -> None:
+    new = "/admin/catalogue/collection/new"
+    assert 'id="show-shop"' not in mia.fragment(new).text
+    assert "srcdoc" not in mia.swap(new, {"intent": "show:shop", "name": "Summer", "enabled": "1"}).text
+    stored = mia.post(new, {"name": "Summer", "enabled": "1", "product": tents[:1]}).location
+    assert ">Summer</h1>" in shop_page(mia.fragment(f"{stored}?show=shop").text)
+    mia.post(stored, {"name": "Summer", "product": tents[:1], "revision": "1"})
+    assert "Shoppers do not see this collection." in mia.fragment(f"{stored}?show=shop").text

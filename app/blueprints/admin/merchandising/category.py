@@ -18,6 +18,7 @@ from app.blueprints.admin.forms import Difference, FieldErrors
 from app.blueprints.admin.merchandising.tree_filters import FacetList, FacetRow, filter_choices
 from app.blueprints.admin.merchandising.trees import LIST
 from app.blueprints.admin.redirect_choice import redirects_old_address
+from app.blueprints.storefront.listing_previews import drawn_category
 from app.domain.merchandising.categories import CATEGORY, CategoryDraft, describe_changed_addresses, placed_beyond_order
 from app.domain.merchandising.category_rules import SourceRule
 from app.domain.merchandising.models import Node
@@ -122,6 +123,11 @@ class CategoryEditor(ContentEditor):
         shop = _shop()
         node = shop.tree.nodes.get(record.id)
         return order_without_hand(shop, node, MOST_COMPARED) if node is not None else ()
+
+    def drawn_for_shoppers(self, record: Node) -> str | None:
+        shop = _shop()
+        node = shop.tree.nodes.get(record.id)
+        return drawn_category(shop, node) if node is not None and self.shop_path(record) else None
 
     def context(self, record: Node, form: ContentForm) -> dict[str, Any]:
         shown = category_counts(ports.search_engine(), record.site_id).of(record.id)

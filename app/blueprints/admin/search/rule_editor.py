@@ -15,7 +15,9 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors
-from app.blueprints.admin.search.rule_form import LISTS_BY_ACTION, RuleForm
+from app.blueprints.admin.product_order import LIST, layout_of
+from app.blueprints.admin.search.placed_products import LISTS_BY_ACTION, describe_step, sku_of
+from app.blueprints.admin.search.rule_form import RuleForm
 from app.blueprints.admin.search.rules import DAYS, RULE, applied_counts
 from app.blueprints.admin.shell import flash_undoable, undoable_entry
 from app.blueprints.callers import current_author
@@ -85,7 +87,7 @@ def search_rule_add() -> Response:
     except (Invalid, Conflict) as error:
         return _show_editor(None, form, FieldErrors(error))
     flash_undoable(f"Added the {label}. {FOLLOWS}", "rule", rule_id, url_for("admin.search_ranking"))
-    address = url_for("admin.search_rule", rule_id=rule_id)
+    address = _address(rule_id)
     return redirect_page(address) if wants_fragment() else redirect(address)
 
 
@@ -110,12 +112,18 @@ def search_rule_save(rule_id: int) -> Response:
         return _show_editor(rules.rule_of(site_id, rule_id), form, FieldErrors(error))
     if wants_fragment():
         return _show_editor(rule, _stored_form(rule), saved=changed)
-    address = url_for("admin.search_rule", rule_id=rule_id)
+    address = _address(rule_id)
     if changed:
         flash_undoable(f"Saved. {FOLLOWS}", "rule", rule_id, address)
     else:
         flash("No changes to save.", "good")
     return redirect(address)
+
+
+def _address(rule_id: int) -> str:
+    """Return the address of a rule's page that shows its preview as the form that was sent did."""
+    layout = layout_of(request.form.get("layout", ""))
+    return url_for("admin.search_rule", rule_id=rule_id, show=None if layout == LIST else layout)
 
 
 def _read_rule(form: RuleForm, stored: SearchRule | None) -> Rule:
@@ -145,7 +153,9 @@ def _show_placing(rule: SearchRule | None, form: RuleForm) -> Response:
         return _show_editor(rule, form)
     intent = request.form["intent"]
     context: dict[str, Any] = {"rule": rule, "form": form, "errors": NOT_REFUSED, "changed": True}
-    context |= {"rows": queries.products_by_sku(current_user.site_id, form.skus), "idle": _idle_skus(form)} | _choices()
+    rows = queries.products_by_sku(current_user.site_id, (*form.skus, sku_of(intent)))
+    context |= {"rows": rows, "idle": _idle_skus(form)} | _choices()
+    context["news"] = describe_step(intent, form.placed, {sku: row.name for sku, row in rows.items()})
     if "beside" not in request.form:  # Focus stays on a button of the preview.
         context |= {
             "moved_focus": intent.startswith(("remove", "ungroup")),
@@ -153,7 +163,7 @@ def _show_placing(rule: SearchRule | None, form: RuleForm) -> Response:
             "new_number": intent.removeprefix("number:") if intent.startswith("number:") else "",
             "pins_another": intent.startswith(tuple(LISTS_BY_ACTION)),
         }
-    return make_response(render_template("admin/search/rule_editor/_placing.html", **context))
+    return make_response(render_template("admin/search/rule_editor/_placing_changed.html", **context))
 
 
 def _show_editor(
@@ -178,6 +188,7 @@ def _show_editor(
     if request.form.get("intent") == LOOK_UP:  # From a browser without JavaScript.
         words = request.form.get("lookup", "")[:LONGEST_WORDS].strip()
         context |= {"looked": queries.find_products(current_user.site_id, words), "words": words}
+    context["layout"] = layout_of(request.form.get("layout") or request.args.get("show", ""))
     return make_response(render_template(template, **context), errors.status if errors else 200)
 
 

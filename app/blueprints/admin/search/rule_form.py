@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo
 
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.forms import sent_revision
-from app.blueprints.admin.search.group_form import BOOST, BURY, LONGEST_CONDITION, MOST_SENT, GroupRow, joined
+from app.blueprints.admin.search.group_form import BOOST, BURY, LONGEST_CONDITION, GroupRow, joined
+from app.blueprints.admin.search.placed_products import BEFORE, PlacedProducts, TypedPin
 from app.domain.relevance.models import SearchRule
-from app.domain.relevance.rule_definition import LAST_POSITION
 from app.domain.relevance.rule_levels import RuleChoices
 from app.domain.search.serving.product_groups import MOST_GROUPS, ProductGroup
 from app.domain.search.serving.rules import USUAL_PRIORITY, PinnedSku, Rule
@@ -19,34 +19,18 @@ from app.domain.search.serving.term_index import Match
 from app.domain.shared.problems import Problem
 from app.domain.shared.record_fields import TypedForm, split_texts
 
-LONGEST_SENT = 200
-STEPS = {"up": -1, "down": 1}
-LISTS_BY_ACTION = {"pin": "pins", "boost": "boosts", "bury": "buries"}
 TEXTS = Rule.text_names()
-
-
-@dataclass(frozen=True, slots=True)
-class TypedPin:
-    sku: str
-    position: str
-
-    @property
-    def number(self) -> int | None:
-        """The position as a number; None for what is no whole number of up to four digits."""
-        text = self.position.strip()
-        return int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else None
 
 
 @dataclass(frozen=True, slots=True)
 class RuleForm:
     """The form of a ranking rule. `texts` are those of its other fields, by the names under which they are sent, times
-    in the time zone of the shop. `levels` and `categories` are by their labels. `revision` 0 is a rule that is not
-    saved yet."""
+    in the time zone of the shop. `before` are the products before the latest step, None where nothing can be undone.
+    `levels` and `categories` are by their labels. `revision` 0 is a rule that is not saved yet."""
 
     texts: Mapping[str, str]
-    pins: tuple[TypedPin, ...] = ()
-    boosts: tuple[str, ...] = ()
-    buries: tuple[str, ...] = ()
+    placed: PlacedProducts = field(default_factory=PlacedProducts)
+    before: PlacedProducts | None = None
     levels: str = ""
     categories: str = ""
     groups: tuple[GroupRow, ...] = ()
@@ -64,9 +48,7 @@ class RuleForm:
         rule = row.value
         return cls(
             texts=rule.as_typed(zone),
-            pins=tuple(TypedPin(pin.sku, str(pin.position)) for pin in rule.pins),
-            boosts=rule.boosts,
-            buries=rule.buries,
+            placed=PlacedProducts.of(rule),
             levels=joined(map(choices.level_label, rule.levels)),
             categories=joined(map(choices.category_label, rule.categories)),
             groups=(
@@ -79,12 +61,10 @@ class RuleForm:
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str]) -> RuleForm:
-        pins = zip(_sent_skus(sent, "pin"), [*sent.getlist("position"), *[""] * MOST_SENT], strict=False)
         return cls(
             texts={name: sent.get(name, "") for name in TEXTS},
-            pins=tuple(TypedPin(sku, position) for sku, position in pins),
-            boosts=tuple(_sent_skus(sent, "boost")),
-            buries=tuple(_sent_skus(sent, "bury")),
+            placed=PlacedProducts.sent(sent),
+            before=PlacedProducts.sent(sent, BEFORE) if "undoable" in sent else None,
             levels=sent.get("levels", "")[:LONGEST_CONDITION],
             categories=sent.get("categories", "")[:LONGEST_CONDITION],
             groups=GroupRow.sent(sent),
@@ -102,8 +82,20 @@ class RuleForm:
         return Match(text) if text in set(Match) else Match.EXACT
 
     @property
+    def pins(self) -> tuple[TypedPin, ...]:
+        return self.placed.pins
+
+    @property
+    def boosts(self) -> tuple[str, ...]:
+        return self.placed.boosts
+
+    @property
+    def buries(self) -> tuple[str, ...]:
+        return self.placed.buries
+
+    @property
     def skus(self) -> tuple[str, ...]:
-        return (*(pin.sku for pin in self.pins), *self.boosts, *self.buries)
+        return self.placed.skus
 
     def on(self, revision: int) -> RuleForm:
         """Return the typed form, to be saved over another revision."""
@@ -150,27 +142,21 @@ class RuleForm:
         )
 
     def after(self, intent: str) -> RuleForm:
-        """Return the form after a button of its products was pressed: `pin:SKU`, `boost:SKU`, `bury:SKU`, `remove:SKU`,
-        `up:SKU`, `down:SKU`, `place:2:SKU`, to the third row, or `at:4:SKU`, whose position was typed and was 4. Pins
-        come in the order of their positions. `group:` adds a group, `ungroup:1` removes the second, and `number:1` adds
-        a condition on a number to it."""
-        action, _, sku = intent.partition(":")
-        form = replace(self, pins=_by_position(self.pins))
-        if action in ("group", "ungroup"):
-            return self._with_group() if action == "group" else self._without_group(sku)
-        if action == "number":
-            return self._with_number(sku)
-        if action == "place":
-            row, _, sku = sku.partition(":")
-            return form._moved_to(sku, int(row)) if row.isascii() and row.isdigit() and len(row) < 4 else form
-        if action == "at":
-            before, _, sku = sku.partition(":")
-            return self._put(sku, before)
-        if action in STEPS:
-            return form._moved_to(sku, form._row(sku) + STEPS[action])
-        if action == "remove" or (action in LISTS_BY_ACTION and sku and sku not in form._skus_in(action)):
-            return form._without(sku)._with(action, sku)
-        return form
+        """Return the form after a button of its products was pressed (`PlacedProducts.after`) or of its groups:
+        `group:` adds one, `ungroup:1` removes the second, and `number:1` adds a condition on a number to it. `undo`
+        takes back the latest step with products, until a group was changed."""
+        action, _, name = intent.partition(":")
+        match action:
+            case "group":
+                return replace(self._with_group(), before=None)
+            case "ungroup":
+                return replace(self._without_group(name), before=None)
+            case "number":
+                return replace(self._with_number(name), before=None)
+            case "undo":
+                return self if self.before is None else replace(self, placed=self.before, before=None)
+        before, placed = self.placed.before(intent), self.placed.after(intent)
+        return replace(self, placed=placed, before=self.before if placed == before.in_order() else before)
 
     def _with_group(self) -> RuleForm:
         most = 2 * MOST_GROUPS
@@ -183,65 +169,3 @@ class RuleForm:
 
     def _without_group(self, place: str) -> RuleForm:
         return replace(self, groups=tuple(row for at, row in enumerate(self.groups) if str(at) != place))
-
-    def _skus_in(self, action: str) -> tuple[str, ...]:
-        return tuple(pin.sku for pin in self.pins) if action == "pin" else getattr(self, LISTS_BY_ACTION[action])
-
-    def _row(self, sku: str) -> int:
-        return next((row for row, pin in enumerate(self.pins) if pin.sku == sku), 0)
-
-    def _moved_to(self, sku: str, row: int) -> RuleForm:
-        """Return the form with a pinned product moved to a row. The rows keep their positions; the products change
-        places among them."""
-        skus = [pin.sku for pin in self.pins]
-        if sku not in skus:
-            return self
-        skus.remove(sku)
-        skus.insert(max(0, min(row, len(skus))), sku)
-        return replace(self, pins=tuple(map(TypedPin, skus, (pin.position for pin in self.pins))))
-
-    def _put(self, sku: str, before: str) -> RuleForm:
-        """Move the product to its typed position. Where another product has it, those between make room, as when it is
-        dragged there."""
-        typed = next((pin for pin in self.pins if pin.sku == sku), None)
-        others = tuple(pin for pin in self.pins if pin.sku != sku)
-        taken = {pin.number for pin in others}
-        if typed is None or typed.number is None or typed.number not in taken:
-            return replace(self, pins=_by_position(self.pins))
-        was = TypedPin(sku, before)
-        if was.number is None or was.number in taken:
-            was = TypedPin(sku, str(self._next_position()))
-        ordered = replace(self, pins=_by_position((*others, was)))
-        row = next(row for row, pin in enumerate(ordered.pins) if pin.number == typed.number)
-        return ordered._moved_to(sku, row)
-
-    def _without(self, sku: str) -> RuleForm:
-        return replace(
-            self,
-            pins=tuple(pin for pin in self.pins if pin.sku != sku),
-            boosts=tuple(other for other in self.boosts if other != sku),
-            buries=tuple(other for other in self.buries if other != sku),
-        )
-
-    def _with(self, action: str, sku: str) -> RuleForm:
-        match action:
-            case "pin":
-                return replace(self, pins=(*self.pins, TypedPin(sku, str(self._next_position()))))
-            case "boost":
-                return replace(self, boosts=(*self.boosts, sku))
-            case "bury":
-                return replace(self, buries=(*self.buries, sku))
-        return self
-
-    def _next_position(self) -> int:
-        taken = {pin.number for pin in self.pins}
-        return next((place for place in range(1, LAST_POSITION + 1) if place not in taken), LAST_POSITION)
-
-
-def _sent_skus(sent: MultiDict[str, str], name: str) -> list[str]:
-    return [sku.strip()[:LONGEST_SENT] for sku in sent.getlist(name)[:MOST_SENT]]
-
-
-def _by_position(pins: tuple[TypedPin, ...]) -> tuple[TypedPin, ...]:
-    """Sort the pins by position, those without a number last, so that no input is lost."""
-    return tuple(sorted(pins, key=lambda pin: (pin.number is None, pin.number or 0)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -20,14 +20,16 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import sent_number
+from app.blueprints.admin.product_order import layout_of
 from app.blueprints.admin.search.rule_form import RuleForm
+from app.blueprints.admin.search.rule_view import rule_view
 from app.blueprints.admin.search.tabs import tab_of_kind
 from app.blueprints.callers import current_author
 from app.domain.catalogue.product_rules import split_terms
 from app.domain.relevance import proposals, replays
 from app.domain.relevance.comparison import comparison_json
 from app.domain.relevance.previews import LONGEST_SEARCH, Preview, preview_change
-from app.domain.relevance.proposals import Proposal, as_json
+from app.domain.relevance.proposals import Proposal, RuleProposal, as_json
 from app.domain.relevance.rule_levels import rule_choices
 from app.domain.search.engine import SearchUnavailable, TrialsUnsupported
 from app.domain.search.ranking_settings import RANKING
@@ -41,6 +43,7 @@ from app.web.permissions import Permission, requires
 
 BETWEEN_WORDS = re.compile(r"[,;\n\r]")
 MOST_MARKS = 5_000
+NO_VIEW: Mapping[str, Any] = {}  # Of a preview that is not beside the editor of a rule.
 Answer = str | Response | tuple[str, int]
 
 
@@ -116,16 +119,22 @@ def show_preview(proposal: Proposal, query: str = "") -> str:
     Where search does not answer, or cannot preview such a change, a sentence says so."""
     try:
         tried = _preview(proposal, query)
+        view = rule_view(tried, request.form) if _is_beside_editor(proposal, query) else {}
     except (SearchUnavailable, TrialsUnsupported) as error:
         return _show_preview(problems=[error.message])
-    return _show_preview(tried=tried, query=query)
+    return _show_preview(tried=tried, query=query, view=view)
 
 
 def _preview(proposal: Proposal, query: str) -> Preview:
     return preview_change(ports.search_engine(), ports.clock(), current_user.site_id, proposal, query)
 
 
-def _show_preview(tried: Preview | None = None, query: str = "", problems: list[str] | None = None) -> str:
+def _show_preview(
+    tried: Preview | None = None,
+    query: str = "",
+    problems: list[str] | None = None,
+    view: Mapping[str, Any] = NO_VIEW,
+) -> str:
     is_one = request.form.get("part") == "one"
     fragment = "admin/search/trials/_one.html" if is_one else "admin/search/trials/_trial.html"
     proposal = as_json(tried.proposal) if tried is not None else None
@@ -135,15 +144,16 @@ def _show_preview(tried: Preview | None = None, query: str = "", problems: list[
         proposal=json.dumps(proposal, ensure_ascii=False) if proposal else None,
         query=query,
         problems=problems or [],
-        pins_beside=_is_beside_editor(proposal, query),
+        layout=layout_of(request.form.get("layout", "")),
+        view=view,
+        can_undo="undoable" in request.form,
         tab_of=tab_of_kind(proposal["kind"] if proposal else request.args.get("kind")),
     )
 
 
-def _is_beside_editor(proposal: dict[str, Any] | None, query: str) -> bool:
-    """Whether the comparison stands beside the form of a rule and is of that rule's own search."""
-    is_rule = proposal is not None and proposal["kind"] == "rule" and not proposal.get("remove")
-    return is_rule and not query and wants_fragment()
+def _is_beside_editor(proposal: Proposal, query: str) -> bool:
+    """Whether the comparison stands beside the form of a rule and is of that rule's own searches."""
+    return isinstance(proposal, RuleProposal) and not proposal.remove and not query and wants_fragment()
 
 
 def _messages(error: Invalid | NotFound) -> list[str]:

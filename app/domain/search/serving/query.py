@@ -54,7 +54,7 @@ class UnderstoodAnswer:
 
 @dataclass(frozen=True, slots=True)
 class FirstTen:
-    """The first ten products of a search, as shoppers see them."""
+    """The first ten products of a search, or as many as were requested, as shoppers see them."""
 
     total: int
     hits: tuple[Hit, ...]
@@ -236,13 +236,20 @@ def first_ten(
 
 
 def first_tens(
-    engine: Searching, site_id: int, searches: Sequence[str], served: Served, now: datetime, *, patient: bool = True
+    engine: Searching,
+    site_id: int,
+    searches: Sequence[str],
+    served: Served,
+    now: datetime,
+    *,
+    patient: bool = True,
+    most: int = TEN,
 ) -> list[FirstTen]:
-    """Return the first ten results of each search, in the order of the searches. `patient` waits for the meaning of the
-    words; otherwise that counts only where it is cached. Raises SearchUnavailable."""
+    """Return the first `most` results of each search, in the order of the searches. `patient` waits for the meaning of
+    the words; otherwise that counts only where it is cached. Raises SearchUnavailable."""
     plans = [plan(words, served, now) for words in searches]
     requests = [
-        SearchRequest(words=words, per_page=TEN, patient=patient, known_meaning=not patient) for words in searches
+        SearchRequest(words=words, per_page=most, patient=patient, known_meaning=not patient) for words in searches
     ]
     meanings = understand_served(engine, site_id, searches, served)
     understood = [UnderstoodSearch(*one) for one in zip(requests, plans, meanings, strict=True)]

@@ -1,7 +1,9 @@
 // The editor of content: rows of its lists are dragged by their grip, or moved with Alt and an arrow key.
 import "../page.js";
+import { followGrid } from "../product_grid.js";
 import "../rich_text.js";
 import "../row_drag.js";
+import "../shop_frame.js";
 import "../swatches.js";
 
 // The button beside the list sends the form with the new place.
@@ -18,42 +20,7 @@ document.addEventListener("row:moved", (event) => {
   if (from !== to) place(event.target, to);
 });
 
-// In a grid Alt and an arrow key move a card by one or by a line, Home and End to the front and behind the others.
-document.addEventListener("keydown", (event) => {
-  const row = event.target.closest("[data-grid] > [data-row]");
-  if (!row || !event.altKey) return;
-  const cards = [...row.parentElement.children];
-  const [from, pinned] = [cards.indexOf(row), Number(row.parentElement.dataset.grid)];
-  const line = cards.filter((card) => card.offsetTop === cards[0].offsetTop).length;
-  const last = from < pinned ? pinned - 1 : pinned;
-  const to = { ArrowLeft: from - 1, ArrowRight: from + 1, ArrowUp: from - line, ArrowDown: from + line, Home: 0, End: last }[event.key];
-  if (to === undefined) return;
-  event.preventDefault();
-  const within = Math.max(0, Math.min(last, to));
-  if (within === from) return;
-  // The card moves at once, so that the next press counts from there.
-  const focused = document.activeElement;
-  if (within < from) cards[within].before(row);
-  else cards[within].after(row);
-  focused.focus();
-  place(row, within);
-});
-
-// The place of a card can be typed: Enter, or leaving the field, moves the card.
-const go = (field) => {
-  const to = Math.round(Number(field.value));
-  if (to < 1 || field.value === field.dataset.last) return;
-  field.dataset.last = field.value;
-  place(field.closest("[data-row]"), to - 1);
-};
-document.addEventListener("change", (event) => {
-  if (event.target.dataset.placeOf) go(event.target);
-});
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !event.target.dataset?.placeOf) return;
-  event.preventDefault();
-  go(event.target);
-});
+followGrid(place, (row, number) => place(row, number - 1));
 
 document.addEventListener("keydown", (event) => {
   if (!event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;

@@ -1,13 +1,16 @@
 // The editor of a search rule: pins are dragged by their grip, and what shoppers would see follows each change.
 import "../page.js";
+import { followGrid } from "../product_grid.js";
 import "../row_drag.js";
+import "../shop_frame.js";
 
-// What shoppers would see depends on all fields but these.
-const PASSED_OVER = new Set(["csrf_token", "revision", "note", "lookup"]);
+// What shoppers would see depends on all fields but these, and on none of the step before.
+const PASSED_OVER = new Set(["csrf_token", "revision", "note", "lookup", "layout", "undoable"]);
+const matters = (name) => !PASSED_OVER.has(name) && !name.endsWith("Before");
 const version = () => {
   const form = document.getElementById("details");
   if (!form) return "";
-  return JSON.stringify([...new FormData(form)].filter(([name]) => !PASSED_OVER.has(name)));
+  return JSON.stringify([...new FormData(form)].filter(([name]) => matters(name)));
 };
 let requested = version(); // What the comparison is requested for,
 let sent = requested; // what went to the server last,
@@ -75,5 +78,24 @@ document.addEventListener("keydown", (event) => {
 // From row_drag.js.
 document.addEventListener("row:moved", (event) => {
   const { from, to } = event.detail;
-  if (event.target.closest("[data-pins]") && to !== from) press(`place:${to}:${event.target.dataset.row}`);
+  if (to === from) return;
+  if (event.target.closest("[data-grid]")) pin(event.target, to);
+  else press(`place:${to}:${event.target.dataset.row}`);
+});
+
+// In the grid a card is pinned where it is moved to. A buried product may stand between, so places are read from the cards.
+const pin = (card, to) => {
+  const places = [...card.parentElement.children].map((one) => Number(one.dataset.place));
+  press(`put:${places.sort((one, other) => one - other)[to]}:${card.dataset.row}`);
+};
+followGrid(pin, (card, number) => press(`put:${number}:${card.dataset.row}`));
+
+// The address of the page has the layout of the preview, so that it stays where the page is loaded again.
+document.addEventListener("htmx:after:swap", (event) => {
+  if (event.target?.id !== "try" && event.detail?.ctx?.target?.id !== "try") return;
+  const layout = document.querySelector("#try [name=layout]")?.value ?? "list";
+  const address = new URL(location.href);
+  if (layout === "list") address.searchParams.delete("show");
+  else address.searchParams.set("show", layout);
+  if (address.href !== location.href) history.replaceState(history.state, "", address);
 });
