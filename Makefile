@@ -40,8 +40,10 @@ e2e: $(VENV)/.ready-dev ## Run only the tests in a real browser, and Lighthouse 
 torture: $(VENV)/.ready-dev ## Run all fault tests, the long ones too, and print what came of each fault (up to an hour)
 	SHOP_TEST_DATABASE=sqlite,postgresql SHOP_TEST_EXAMPLES=all $(BIN)/python -m pytest -m "torture or fault" --timeout 7200 $(TESTS)
 
-screenshots: $(VENV)/.ready-dev ## Take the pictures of docs/screenshots anew, from the demo shop in Chromium
+screenshots: $(VENV)/.ready-dev ## Take the pictures of docs/screenshots and of Help anew, from the demo shop in Chromium
 	$(BIN)/python tools/screenshots.py
+	$(BIN)/python -m tools.help_pictures
+	$(BIN)/python -m tools.help_pictures
 
 openapi: $(VENV)/.ready ## Write docs/openapi.json, the description of the API, anew
 	$(BIN)/flask --app wsgi openapi write docs/openapi.json

@@ -35,13 +35,13 @@ def main() -> int:
     parser.add_argument("address", nargs="?", help="the demo shop that runs there, such as http://localhost:8000")
     parser.add_argument("--only", nargs="+", choices=SCREENS, default=list(SCREENS), metavar="SCREEN")
     arguments = parser.parse_args()
-    with _demo_shop(arguments.address) as address, sync_playwright() as playwright:
-        _wait_until_indexed(playwright.request.new_context(), address)
+    with running_demo_shop(arguments.address) as address, sync_playwright() as playwright:
+        wait_until_indexed(playwright.request.new_context(), address)
         flags = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
-        browser = playwright.chromium.launch(executable_path=_chromium(), args=flags)
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=flags)
         for of_scheme, scheme in SCHEMES.items():
             for of_size, size in SIZES.items():
-                page = _signed_in_page(browser, address, size, scheme)
+                page = signed_in_page(browser, address, size, scheme)
                 for name in arguments.only:
                     SCREENS[name](page)
                     _write(page, FOLDER / f"{name}{of_size}{of_scheme}.png")
@@ -49,7 +49,7 @@ def main() -> int:
     return 0
 
 
-def _chromium() -> str:
+def chromium_path() -> str:
     from tests.surroundings import chromium
 
     found = chromium()
@@ -59,7 +59,7 @@ def _chromium() -> str:
 
 
 @contextmanager
-def _demo_shop(address: str | None) -> Iterator[str]:
+def running_demo_shop(address: str | None) -> Iterator[str]:
     from tests.processes import RunningShop
 
     if address:
@@ -73,7 +73,7 @@ def _demo_shop(address: str | None) -> Iterator[str]:
             shop.stop()
 
 
-def _wait_until_indexed(context: object, address: str) -> None:
+def wait_until_indexed(context: object, address: str) -> None:
     deadline = time.monotonic() + SECONDS_TO_INDEX
     while 'id="landing-links"' not in context.get(f"{address}/c/outdoor").text():  # type: ignore[attr-defined]
         if time.monotonic() > deadline:
@@ -81,7 +81,7 @@ def _wait_until_indexed(context: object, address: str) -> None:
         time.sleep(0.5)
 
 
-def _signed_in_page(browser: Browser, address: str, size: tuple[int, int], scheme: str) -> Page:
+def signed_in_page(browser: Browser, address: str, size: tuple[int, int], scheme: str) -> Page:
     viewport = {"width": size[0], "height": size[1]}
     context = browser.new_context(base_url=address, viewport=viewport, color_scheme=scheme)  # type: ignore[arg-type]
     page = context.new_page()

@@ -83,6 +83,7 @@ SHELL: Rows = {
     ("GET", "/admin/keys"): STAFF,
     ("GET", "/admin/help"): STAFF,
     ("GET", "/admin/help/<name>"): STAFF,
+    ("GET", "/admin/help/task/<name>"): STAFF,
     ("GET", "/admin/password"): STAFF,
     ("POST", "/admin/password"): STAFF,
     ("GET", "/admin/two-step"): STAFF,

@@ -1,5 +1,5 @@
-"""Find: a page of the admin, a product, an order, a level, a synonym, a search term, a rule, or a search that found
-nothing. And the keys of the admin. Both are pages, which Ctrl+K and ? show in a dialog."""
+"""Find: a page of the admin, a product, an order, a level, a synonym, a search term, a rule, a search that found
+nothing, or a task of Help. And the keys of the admin. Both are pages, which Ctrl+K and ? show in a dialog."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin import settings
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.help import find_tasks
 from app.blueprints.admin.pos import tabs as pos_tabs
 from app.blueprints.admin.search import tabs as search_tabs
 from app.blueprints.admin.seo import tabs as seo_tabs
@@ -47,6 +48,7 @@ TABS = (
     ("Your account", (("Change your password", "admin.password"), ("Access tokens", "admin.access_tokens"))),
 )
 MOST_PAGES = 8
+MOST_TASKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,8 @@ def _results(words: str) -> Iterator[Results]:
     for kind, (heading, icon) in HEADINGS.items():
         if links := [Link(one.name, _address(one), one.detail) for one in found if one.kind is kind]:
             yield Results(heading, icon, links)
+    if tasks := find_tasks(words)[:MOST_TASKS]:
+        yield Results("Help", "help", [Link(task.title, url_for("admin.help_task", name=task.name)) for task in tasks])
 
 
 def _pages(words: str) -> Iterator[Link]:

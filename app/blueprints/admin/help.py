@@ -1,16 +1,27 @@
-"""The documentation inside the admin, and the link on every page to the part about it."""
+"""Help: what people want to do, a page of steps for each, the documentation, and search over both; and the help of the
+page that is shown, beside it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from flask import render_template, request
 from flask_login import current_user
 
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.page_tasks import PAGE_TASKS
+from app.blueprints.admin.shell import is_open_to_user
+from app.domain.catalogue.listing import LONGEST_WORDS
 from app.domain.shared.problems import NotFound
-from app.web.documentation import DOCUMENTS, document
+from app.web.documentation import DOCUMENTS, Document, Part, document
+from app.web.help_search import HelpIndex
+from app.web.help_tasks import Task, TaskSection, picture_size, task_sections, tasks_by_name
+from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
+
+MOST_PARTS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +91,46 @@ PARTS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class FoundPart:
+    """A part of a document that has the words of a search."""
+
+    document: Document
+    part: Part
+
+
 @bp.get("/help")
 @requires(Permission.USE_ADMIN)
 def help_index() -> str:
-    return render_template("admin/help/index.html", documents=[document(name) for name in DOCUMENTS])
+    """Show the tasks of the user's role and the documents, those that have the words `q`, and first what `page`, the
+    address of a page of the admin, is about. Fragments are what was found, and the help beside a page."""
+    words = request.args.get("q", "")[:LONGEST_WORDS].replace("\0", "").strip()
+    page = request.args.get("page", "")
+    about = _row_of(page) if page.startswith("/admin/") else None
+    template = "admin/help/index.html"
+    if wants_fragment():
+        template = "admin/help/_beside.html" if about else "admin/help/_found.html"
+    return render_template(
+        template,
+        words=words,
+        found=find_tasks(words),
+        parts=_part_index().find(words)[:MOST_PARTS],
+        about=PARTS[about] if about else None,
+        tasks_of_page=_named_tasks(PAGE_TASKS.get(about, "").split()) if about else [],
+        sections=list(_open_sections()),
+        documents=[document(name) for name in DOCUMENTS],
+    )
+
+
+@bp.get("/help/task/<name>")
+@requires(Permission.USE_ADMIN)
+def help_task(name: str) -> str:
+    if name not in tasks_by_name():
+        raise NotFound("There is no such task.")
+    task = tasks_by_name()[name]
+    return render_template(
+        "admin/help/task.html", task=task, may_open=is_open_to_user(task.page), related=_named_tasks(task.related)
+    )
 
 
 @bp.get("/help/<name>")
@@ -103,11 +150,21 @@ def help_of_page() -> Help | None:
     return help_of(request.path) if request.endpoint else PARTS["/admin/help"]
 
 
+@bp.app_template_global("help_picture_size")
+def help_picture_size(name: str) -> tuple[int, int]:
+    return picture_size(name)
+
+
 def help_of(path: str) -> Help:
-    """Return the part about the page of an address: the longest beginning that fits it."""
+    """Return the part about the page of an address."""
+    return PARTS[_row_of(path)]
+
+
+def _row_of(path: str) -> str:
+    """Return the key in the tables of pages: the longest beginning that fits an address."""
     steps = path.split("/")
     fitting = [start for start in PARTS if _begins(steps, start.split("/"))]
-    return PARTS[max(fitting, key=lambda start: (len(start.split("/")), "*" not in start, len(start)))]
+    return max(fitting, key=lambda start: (len(start.split("/")), "*" not in start, len(start)))
 
 
 def _begins(steps: list[str], start: list[str]) -> bool:
@@ -117,3 +174,41 @@ def _begins(steps: list[str], start: list[str]) -> bool:
     if len(steps) < len(start) or any(want not in ("*", step) for want, step in zip(firm, steps, strict=False)):
         return False
     return last == "*" or steps[len(firm)].startswith(last)
+
+
+def find_tasks(words: str) -> list[Task]:
+    """Return the tasks of the user's role that have the words, best first; none without words."""
+    return _open_tasks(_task_index().find(words))
+
+
+def _named_tasks(names: Collection[str]) -> list[Task]:
+    return _open_tasks(tasks_by_name()[name] for name in names)
+
+
+def _open_tasks(tasks: Collection[Task] | Iterator[Task]) -> list[Task]:
+    """Return those whose page the user's role may open."""
+    return [task for task in tasks if is_open_to_user(task.page)]
+
+
+def _open_sections() -> Iterator[TaskSection]:
+    for section in task_sections():
+        if tasks := _open_tasks(section.tasks):
+            yield TaskSection(section.label, section.icon, tuple(tasks))
+
+
+@cache
+def _task_index() -> HelpIndex[Task]:
+    return HelpIndex(
+        (task, ((task.title, 8), (task.words, 5), (task.lead, 3), (" ".join(task.steps), 1)))
+        for task in tasks_by_name().values()
+    )
+
+
+@cache
+def _part_index() -> HelpIndex[FoundPart]:
+    """All parts of the documents. Those of the guide, which is the first, are about the admin and count more."""
+    return HelpIndex(
+        (FoundPart(one, part), ((part.heading, 6 * weight), (one.title, weight), (part.text, weight)))
+        for one, weight in ((document(name), 3.0 if name == DOCUMENTS[0] else 1.0) for name in DOCUMENTS)
+        for part in one.parts
+    )

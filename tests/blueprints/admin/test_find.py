@@ -67,7 +67,7 @@ def test_merchandisers_find_no_orders_and_no_pages_of_admins(ids: dict[str, str]
 
 def test_pages_are_found_by_their_name_and_section(site_id: int, signed_in: SignedIn) -> None:
     ada = signed_in(Role.ADMIN)
-    assert links(ada, "search settings") == ["/admin/settings/search"]
+    assert links(ada, "search settings")[0] == "/admin/settings/search"
     assert "/admin/settings/system" in links(ada, "SYSTEM")
     assert links(ada, "")[0] == "/admin/"
 
@@ -111,3 +111,9 @@ def test_the_keys_are_a_page_and_a_dialog(site_id: int, signed_in: SignedIn) -> 
     dialog = mia.client.get("/admin/keys", headers={"HX-Request": "true"}).text
     assert "<html" not in dialog and "Keyboard shortcuts" in dialog and "Ctrl+K" in dialog
     assert "<dt><kbd>F2</kbd> </dt><dd>Rename</dd>" in dialog, "Enter opens a category"
+
+
+def test_what_one_would_like_to_do_is_found_too(signed_in: SignedIn) -> None:
+    html = signed_in(Role.ADMIN).client.get(f"{FIND}?q=invite+a+colleague").text
+    assert 'href="/admin/help/task/invite-colleague"' in html
+    assert "/admin/help/task/" not in signed_in().client.get(f"{FIND}?q=invite+a+colleague").text

@@ -12,8 +12,11 @@ import pytest
 from flask import Flask
 
 from app.blueprints.admin.help import PARTS, help_of
+from app.blueprints.admin.page_tasks import PAGE_TASKS
 from app.domain.sites.accounts import Role
 from app.web.documentation import DOCUMENTS, document
+from app.web.help_tasks import tasks_by_name
+from app.web.permissions import DECLARED, Permission, allowed
 from tests.blueprints.admin.conftest import SignedIn
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -23,6 +26,19 @@ LINK = re.compile(r'href="/admin/help/([\w-]+)(?:#([^"]*))?"')
 @pytest.mark.parametrize("part", PARTS.values(), ids=PARTS.keys())
 def test_the_anchor_of_every_part_exists(part) -> None:
     assert part.anchor in document(part.document).anchors
+
+
+@pytest.mark.parametrize("row", PARTS)
+def test_every_page_with_help_has_tasks_that_exist(row: str) -> None:
+    """But for finding things and Help itself, which lead everywhere."""
+    tasks = PAGE_TASKS[row].split()
+    assert set(tasks) <= set(tasks_by_name())
+    assert tasks or row in ("/admin/find", "/admin/keys", "/admin/help")
+
+
+def test_tasks_are_of_pages_that_have_help() -> None:
+    assert set(PAGE_TASKS) == set(PARTS)
+    assert set(" ".join(PAGE_TASKS.values()).split()) == set(tasks_by_name()), "every task is beside some page"
 
 
 def test_documents_are_read_alike_whatever_the_locale() -> None:
@@ -89,6 +105,79 @@ def test_every_document_is_a_page_and_the_index_lists_them(signed_in: SignedIn) 
         assert f"/admin/help/{name}" in listed
         ada.get(f"/admin/help/{name}")
     ada.get("/admin/help/map", 404)
+
+
+def task_links(html: str) -> list[str]:
+    return re.findall(r'href="/admin/help/task/([\w-]+)"', html)
+
+
+def test_help_begins_with_the_tasks_of_the_role(app: Flask, signed_in: SignedIn) -> None:
+    for role in (Role.MERCHANDISER, Role.ADMIN):
+        page = signed_in(role).client.get("/admin/help").text
+        may = {
+            name
+            for name, task in tasks_by_name().items()
+            if allowed([role], Permission(getattr(app.view_functions[task.page], DECLARED)))
+        }
+        assert set(task_links(page)) == may and len(may) > 20
+        assert page.index("What would you like to do?") < page.index("Guide to the admin")
+
+
+@pytest.mark.parametrize("name", tasks_by_name())
+def test_a_task_leads_to_the_page_where_it_is_done(signed_in: SignedIn, name: str) -> None:
+    ada, task = signed_in(Role.ADMIN), tasks_by_name()[name]
+    page = ada.get(f"/admin/help/task/{name}")
+    assert page.texts["h1"] == task.title
+    picture = page.all("img")[0]
+    assert picture["alt"] == task.picture.alt and int(picture["width"]) > 200 and picture["loading"] == "lazy"
+    assert ada.client.get(picture["src"], buffered=True).status_code == 200
+    opens = next(link["href"] for link in page.all("a") if link.get("class") == "btn primary")
+    assert ada.client.get(opens).status_code == 200
+
+
+def test_a_task_of_another_role_says_so_and_leads_nowhere(signed_in: SignedIn) -> None:
+    mia = signed_in(Role.MERCHANDISER)
+    html = mia.client.get("/admin/help/task/invite-colleague").text
+    assert "Your role cannot open this page." in html and "btn primary" not in html
+    mia.get("/admin/help/task/nothing", 404)
+
+
+def test_help_is_searched_by_words_and_their_forms(signed_in: SignedIn) -> None:
+    mia = signed_in(Role.MERCHANDISER)
+    found = mia.client.get("/admin/help?q=adding+synonyms").text
+    assert task_links(found)[0] == "add-synonym"
+    assert 'href="/admin/help/guide#synonyms"' in found
+    assert 'value="adding synonyms"' in found, "the words stay"
+    assert "invite-colleague" not in mia.client.get("/admin/help?q=invite+colleague").text
+    assert "invite-colleague" in signed_in(Role.ADMIN).client.get("/admin/help?q=invite+colleague").text
+
+
+def test_a_search_of_help_without_a_result_offers_all_tasks(signed_in: SignedIn) -> None:
+    html = signed_in().client.get("/admin/help?q=%3Ci%3Eqwertzuiop").text
+    assert "Nothing has “&lt;i&gt;qwertzuiop”" in html
+    assert len(task_links(html)) > 20
+
+
+def test_scripts_get_what_was_found_alone(signed_in: SignedIn) -> None:
+    fragment = signed_in().client.get("/admin/help?q=synonym", headers={"HX-Request": "true"}).text
+    assert fragment.lstrip().startswith('<div id="help-found"') and "<h1" not in fragment
+
+
+def test_every_page_has_its_tasks_beside_it(signed_in: SignedIn) -> None:
+    mia = signed_in(Role.MERCHANDISER)
+    beside = next(one for one in mia.get("/admin/search/synonyms").all("aside") if one["id"] == "help-beside")
+    assert beside["hx-get"] == "/admin/help?page=/admin/search/synonyms"
+    html = mia.client.get(beside["hx-get"], headers={"HX-Request": "true"}).text
+    assert task_links(html) == PAGE_TASKS["/admin/search/synonyms"].split()
+    assert "<strong>Add a synonym</strong>" in html and 'href="/admin/help/guide#synonyms"' in html
+    page = mia.client.get(beside["hx-get"]).text
+    assert "About synonyms" in page and task_links(page)[0] == "add-synonym", "without scripts, too"
+
+
+def test_help_about_an_address_that_is_none_of_the_admin_is_all_of_it(signed_in: SignedIn) -> None:
+    for page in ("/p/tent", "//evil.example", "/adminx", ""):
+        html = signed_in().client.get("/admin/help", query_string={"page": page}).text
+        assert len(task_links(html)) > 20 and "About " not in html
 
 
 def test_tables_are_drawn_and_markup_is_text() -> None:
