@@ -96,7 +96,12 @@ GROUPS = (
                 "admin.settings",
                 "gear",
                 Permission.MANAGE_SETTINGS,
-                ("/admin/settings/system", "/admin/settings/import-export", "/admin/settings/appearance"),
+                (
+                    "/admin/settings/system",
+                    "/admin/settings/import-export",
+                    "/admin/settings/appearance",
+                    "/admin/settings/delivery",
+                ),
             ),
             Section("Activity", "admin.activity", "list", Permission.MANAGE_SETTINGS),
         ),
