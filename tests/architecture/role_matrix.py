@@ -293,6 +293,10 @@ STAFF_OF_SHOP: Rows = {
     ("POST", "/admin/settings/emails/<mail_kind>/test"): ADMINS,
     ("GET", "/admin/seo/settings"): ADMINS,
     ("POST", "/admin/seo/settings"): ADMINS,
+    ("GET", "/admin/settings/delivery"): ADMINS,
+    ("POST", "/admin/settings/delivery"): ADMINS,
+    ("POST", "/admin/settings/delivery/arrange"): ADMINS,
+    ("POST", "/admin/settings/delivery/undo"): ADMINS,
     ("GET", "/admin/settings/appearance"): ADMINS,
     ("POST", "/admin/settings/appearance"): ADMINS,
     ("POST", "/admin/settings/appearance/arrange"): ADMINS,
@@ -419,6 +423,8 @@ ORDERS: Rows = {
     ("POST", "/admin/orders/<order_id>/collect"): ADMINS,
     ("POST", "/admin/orders/<order_id>/submit"): ADMINS,
     ("POST", "/admin/orders/<order_id>/reopen"): ADMINS,
+    ("POST", "/admin/orders/<order_id>/paid"): ADMINS,
+    ("POST", "/admin/orders/<order_id>/not-paid"): ADMINS,
     ("POST", "/admin/orders/<order_id>/cancel"): ADMINS,
 }
 

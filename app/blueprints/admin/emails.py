@@ -12,6 +12,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.shell import shell
 from app.blueprints.callers import current_author
+from app.domain.delivery.deliveries import delivery_of
 from app.domain.orders.mail_contents import OrderMailKind
 from app.domain.orders.mail_samples import note_test, sample_mail
 from app.domain.orders.mails import OrderMailSettings, change_mail_settings, mail_settings
@@ -30,6 +31,10 @@ LABELS = {
     OrderMailKind.CANCELLED: ("Cancelled", "When you cancel an order and leave the box ticked."),
     OrderMailKind.REFUNDED: ("Refund", "When a payment of an order is given back, once for each refund."),
 }
+LABELS_OF_DELIVERY = {
+    OrderMailKind.READY: ("Ready to collect, or sent", LABELS[OrderMailKind.READY][1]),
+    OrderMailKind.COLLECTED: ("Collected, or delivered", LABELS[OrderMailKind.COLLECTED][1]),
+}
 # The preview is a document of its own, in a frame of the page: nothing in it may run, load or be sent but pictures.
 PREVIEW_POLICY = (
     "default-src 'none'; img-src https: http: data:; style-src 'unsafe-inline'; sandbox; frame-ancestors 'self'"
@@ -41,7 +46,7 @@ PREVIEW_POLICY = (
 def emails() -> Response:
     kind = _kind(request.args.get("show", OrderMailKind.RECEIVED.value))
     context = {
-        "kinds": LABELS,
+        "kinds": LABELS | LABELS_OF_DELIVERY if delivery_of(current_user.site_id).methods else LABELS,
         "kind": kind,
         "mail": _sample(kind, "preview", shell().shop_url),
         "settings": mail_settings(current_user.site_id),

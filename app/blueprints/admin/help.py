@@ -65,6 +65,7 @@ PARTS = {
     "/admin/search/learning": Help("guide", "learning-from-clicks", "learning from clicks"),
     "/admin/search/activity": Help("guide", "activity-of-search", "undoing changes of search"),
     "/admin/settings/appearance": Help("guide", "appearance", "the appearance of the shop"),
+    "/admin/settings/delivery": Help("guide", "delivery", "delivery and collection"),
     "/admin/settings/search": Help("guide", "search-settings", "the settings of search"),
     "/admin/seo": Help("guide", "seo", "SEO"),
     "/admin/seo/redirects": Help("guide", "redirects", "redirects"),

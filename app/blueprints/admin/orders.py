@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 
 from flask import flash, make_response, redirect, render_template, request, url_for
@@ -13,7 +14,9 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.product_pictures import pictures_of_lines
 from app.blueprints.callers import current_author
-from app.domain.orders import lifecycle, queries
+from app.domain.delivery.deliveries import delivery_of
+from app.domain.delivery.rates import format_weight
+from app.domain.orders import lifecycle, queries, transfers
 from app.domain.orders.lifecycle import StatusChange
 from app.domain.orders.listing import OVERDUE_AFTER, OrderList
 from app.domain.orders.mail_contents import OrderMailKind
@@ -50,6 +53,7 @@ def orders_list() -> Response:
         "counts": queries.counts(ports.clock(), site_id),
         "filters": filters,
         "overdue_days": OVERDUE_AFTER.days,
+        "delivers": bool(delivery_of(site_id).methods),
         "payments": payment_summaries(site_id, {row.id: row.total if row.is_paid else None for row in found.items}),
         "locations": location_names(site_id) if any(row.location_id for row in found.items) else {},
     }
@@ -82,6 +86,7 @@ def order_page(order_id: str) -> str:
         "happenings": queries.history(site_id, order_id),
         "time_zone": time_zone_of(site_id),
         "is_overdue": queries.is_overdue(clock, order),
+        "weight": format_weight(order.delivery_weight),
         "can_reopen": lifecycle.can_reopen(order, clock),
         "days_kept": CONTACT_KEPT.days,
         "years_kept": CONTACT_KEPT_AT_MOST.days // 365,
@@ -97,7 +102,11 @@ def order_packing_slip(order_id: str) -> str:
     order = lifecycle.order_of(site_id, order_id)
     summary = summary_of_order(order)
     return render_template(
-        "admin/orders/packing_slip.html", order=order, summary=summary, time_zone=time_zone_of(site_id)
+        "admin/orders/packing_slip.html",
+        order=order,
+        summary=summary,
+        weight=format_weight(order.delivery_weight),
+        time_zone=time_zone_of(site_id),
     )
 
 
@@ -105,25 +114,39 @@ def order_packing_slip(order_id: str) -> str:
 @requires(Permission.MANAGE_ORDERS)
 def order_ready(order_id: str) -> Response:
     change = partial(lifecycle.mark_ready, by_email="by_email" in request.form)
-    return _change(order_id, change, "is ready to collect", "is ready already")
+    return _change(order_id, change, "is {ready}", "is {ready_briefly} already")
 
 
 @bp.post(f"{ORDER}/not-ready")
 @requires(Permission.MANAGE_ORDERS)
 def order_not_ready(order_id: str) -> Response:
-    return _change(order_id, lifecycle.mark_not_ready, "is not ready yet", "is not ready yet")
+    return _change(order_id, lifecycle.mark_not_ready, "is not {ready_briefly} yet", "is not {ready_briefly} yet")
 
 
 @bp.post(f"{ORDER}/collect")
 @requires(Permission.MANAGE_ORDERS)
 def order_collect(order_id: str) -> Response:
-    return _change(order_id, lifecycle.collect, "is collected and paid", "was collected already")
+    return _change(order_id, lifecycle.collect, "is {done} and paid", "was {done} already")
 
 
 @bp.post(f"{ORDER}/reopen")
 @requires(Permission.MANAGE_ORDERS)
 def order_reopen(order_id: str) -> Response:
-    return _change(order_id, lifecycle.reopen, "is awaiting collection again", "is already awaiting collection")
+    return _change(order_id, lifecycle.reopen, "is {reopened}", "is already {waiting}")
+
+
+@bp.post(f"{ORDER}/paid")
+@requires(Permission.MANAGE_ORDERS)
+def order_paid(order_id: str) -> Response:
+    """Record that the payment arrived by bank transfer."""
+    return _change(order_id, transfers.note_transfer, "is paid", "is paid already")
+
+
+@bp.post(f"{ORDER}/not-paid")
+@requires(Permission.MANAGE_ORDERS)
+def order_not_paid(order_id: str) -> Response:
+    """Record that the payment did not arrive after all, or was transferred back."""
+    return _change(order_id, transfers.revoke_transfer, "holds no bank transfer", "holds no bank transfer")
 
 
 @bp.post(f"{ORDER}/cancel")
@@ -140,7 +163,7 @@ def order_submit(order_id: str) -> Response:
     try:
         with transaction():
             order = submit_basket(current_author(), order_id, accept_difference=True)
-            flash(f"Order {order.number} is placed and awaiting collection.", "good")
+            flash(f"Order {order.number} is placed and {order.handover.waiting}.", "good")
     except Conflict as error:
         flash(error.message, "warn")
     return redirect(url_for("admin.order_page", order_id=order_id))
@@ -160,5 +183,6 @@ def _change(order_id: str, change: Callable[[Author, str], StatusChange], done: 
                 "sold in variants now. What lies in the shop, please add to the stock where it belongs.",
                 "warn",
             )
-        flash(f"Order {made.number} {done if made.changed else unchanged}.", "good")
+        words = (done if made.changed else unchanged).format_map(asdict(made.handover))
+        flash(f"Order {made.number} {words}.", "good")
     return redirect(url_for("admin.order_page", order_id=order_id))

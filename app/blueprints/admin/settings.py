@@ -29,6 +29,7 @@ from app.web.tokens import issue_theme_preview
 PAGES = (
     ("General", "admin.settings"),
     ("Appearance", "admin.appearance"),
+    ("Delivery", "admin.delivery"),
     ("Emails", "admin.emails"),
     ("Import and export", "admin.bundles_page"),
     ("Sites", "admin.sites_page"),

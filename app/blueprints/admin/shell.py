@@ -102,6 +102,7 @@ GROUPS = (
                     "/admin/settings/backups",
                     "/admin/settings/import-export",
                     "/admin/settings/appearance",
+                    "/admin/settings/delivery",
                 ),
             ),
             Section("Activity", "admin.activity", "list", Permission.MANAGE_SETTINGS),

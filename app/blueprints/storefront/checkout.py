@@ -1,4 +1,6 @@
-"""The checkout: the contact of an order, which is paid for when it is collected; and the receipt of a payment."""
+"""The checkout: the contact of an order and how it is handed over, which says how it is paid; and the receipt of a
+payment. An order that is delivered is shown with its total before it is placed; one that is collected costs what the
+basket says, and is placed at once."""
 
 from __future__ import annotations
 
@@ -20,9 +22,14 @@ from app.blueprints.storefront.basket import (
     set_order_cookies,
 )
 from app.blueprints.storefront.blueprint import bp, current_shop
+from app.domain.delivery.addresses import Address
+from app.domain.delivery.countries import name_of
+from app.domain.delivery.deliveries import delivery_of
+from app.domain.delivery.rates import format_weight, quotes
 from app.domain.orders import basket_contents
 from app.domain.orders.basket import Contact
-from app.domain.orders.checkout import BasketChanged, place
+from app.domain.orders.checkout import BasketChanged, DeliveryNotSeen, place
+from app.domain.orders.delivery_choice import COLLECT, AgreedDelivery, DeliveryChoice
 from app.domain.orders.models import OPEN
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.pos.receipt_content import receipt_rows
@@ -41,7 +48,7 @@ def checkout() -> Response:
     site_id, token = current_shop().site_id, basket_token()
     held = basket_contents.basket_of(site_id, token)
     if held.can_be_ordered:
-        return _form(Contact())
+        return _form(Contact(), COLLECT)
     if held.lines:
         return redirect("/basket?notice=fix", 303)
     placed = basket_contents.order_by_token(site_id, token) if token else None
@@ -52,21 +59,30 @@ def checkout() -> Response:
 @bp.post("/checkout")
 @public
 def checkout_place() -> Response:
-    texts = (request.form.get(name, "")[:LONGEST_FIELD] for name in ("name", "email", "phone", "note"))
-    contact, seen = Contact(*texts), request.form.get("seen", "")
+    """Place the order; or show it with its delivery first, or the form again to change what was typed."""
+    contact, choice, seen = (
+        Contact(*_texts("name", "email", "phone", "note")),
+        _sent_choice(),
+        request.form.get("seen", ""),
+    )
+    if request.form.get("step") == "change":
+        return _form(contact, choice)
     site_id, token = current_shop().site_id, basket_token() or ""
     try:
         with transaction():
             address, form = request.remote_addr or "unknown", _secret_of_form()
-            placed = place(ports.clock(), site_id, token, contact, seen, address, form, recipient_key())
+            placed = place(ports.clock(), site_id, token, contact, seen, address, form, recipient_key(), choice)
             lines = placed.order.lines if placed.is_new else []
             sold = [(line.product_id, line.unit_price * line.quantity) for line in lines if line.product_id is not None]
     except Invalid as error:
-        return _form(contact, 400, errors={problem.pointer[2:]: problem.message for problem in error.problems})
+        errors = {problem.pointer[2:]: problem.message for problem in error.problems}
+        return _form(contact, choice, 400, errors=errors)
+    except DeliveryNotSeen as error:
+        return _review(contact, error.agreed)
     except BasketChanged as error:
-        return _form(contact, 409, refused=error.message)
+        return _form(contact, choice, 409, refused=error.message)
     except TooManyRequests as error:
-        answer = _form(contact, 429, refused=error.message)
+        answer = _form(contact, choice, 429, refused=error.message)
         answer.headers["Retry-After"] = str(error.retry_after)
         return answer
     except NotFound as error:
@@ -77,20 +93,63 @@ def checkout_place() -> Response:
     return answer
 
 
-def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = None, refused: str = "") -> Response:
+def _texts(*names: str) -> list[str]:
+    return [request.form.get(name, "")[:LONGEST_FIELD] for name in names]
+
+
+def _sent_choice() -> DeliveryChoice:
+    address = Address(*_texts("recipient", "line1", "line2", "city", "postcode", "country"))
+    return DeliveryChoice(request.form.get("method", "")[:LONGEST_FIELD], address)
+
+
+def _form(
+    contact: Contact,
+    choice: DeliveryChoice,
+    status: int = 200,
+    errors: dict[str, str] | None = None,
+    refused: str = "",
+) -> Response:
     """The form with the basket as it is now; a basket that cannot be ordered is shown itself."""
-    held = basket_contents.basket_of(current_shop().site_id, basket_token())
+    shop = current_shop()
+    held = basket_contents.basket_of(shop.site_id, basket_token())
     if not held.can_be_ordered:
         return basket_page(TOO_LATE, "bad", status)
+    delivery = delivery_of(shop.site_id)
+    parcel = held.parcel(delivery)
+    countries = delivery.countries
     context: dict[str, Any] = {
         "contact": contact,
+        "choice": choice,
+        "delivery": delivery,
+        "quotes": quotes(delivery, parcel, shop.currency),
+        "weight": format_weight(parcel.weight) if delivery.weighs else "",
+        "countries": [(code, name_of(code)) for code in countries],
+        "country": choice.address.country or (countries[0] if len(countries) == 1 else ""),
         "errors": errors or {},
         "refused": refused,
+        **_context_of_form(),
+    }
+    return private("storefront/checkout.html", status, **context, **basket_context(held))
+
+
+def _review(contact: Contact, agreed: AgreedDelivery) -> Response:
+    """The order with its delivery and total as it will be placed."""
+    held = basket_contents.basket_of(current_shop().site_id, basket_token())
+    context: dict[str, Any] = {
+        "contact": contact,
+        "agreed": agreed,
+        "seen": agreed.seen(held),
+        "total": held.total + agreed.price,
+    }
+    return private("storefront/checkout_review.html", **context, **_context_of_form(), **basket_context(held))
+
+
+def _context_of_form() -> dict[str, Any]:
+    return {
         "form": _secret_of_form() or secrets.token_urlsafe(),
         "days_kept": CONTACT_KEPT.days,
         "years_kept": CONTACT_KEPT_AT_MOST.days // 365,
     }
-    return private("storefront/checkout.html", status, **context, **basket_context(held))
 
 
 def _secret_of_form() -> str:

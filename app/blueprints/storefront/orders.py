@@ -15,7 +15,7 @@ from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.rate_limit import count_failed_look_up, seconds_until_look_up
 from app.domain.orders import basket_contents, look_up, mails
 from app.domain.orders.calendar_file import CollectionEntry, calendar_file
-from app.domain.orders.mail_contents import collection_lines
+from app.domain.orders.mail_contents import collection_lines, payment_lines
 from app.domain.orders.models import OPEN, SUBMITTED, Order
 from app.domain.orders.shop_contact import shop_contact
 from app.domain.pos.order_payments import summary_of_order
@@ -44,6 +44,7 @@ def order(token: str) -> Response:
         "pictures": pictures_of(placed.lines),
         "confirmation": mails.confirmation_of(placed, ports.mailer()).value,
         "contact": contact,
+        "pay_lines": payment_lines(placed, current_shop().delivery.payment_instructions),
         "time_zone": current_shop().time_zone,
         "items": 0,
     }
@@ -57,7 +58,7 @@ def order_calendar(token: str) -> Response:
     for an order that is not to be collected any more. Calendars are shared, so it names the page by a signed link, and
     none where that would not hold: never by the token, with which one sees what the shopper typed."""
     placed, _ = _order_at(token)
-    if placed.status != SUBMITTED:
+    if placed.status != SUBMITTED or placed.is_delivered:
         raise NotFound("This order is not waiting to be collected any more.")
     shop, now = shop_contact(placed.site_id), ports.clock().now()
     today = now.astimezone(ZoneInfo(current_shop().time_zone)).date()

@@ -22,6 +22,7 @@ from app.blueprints.storefront.blueprint import (
 from app.domain.catalogue.markup import MEDIA_PREFIX
 from app.domain.catalogue.pictures import jpeg_form, small_form, srcset
 from app.domain.catalogue.product_drawings import category_path, more_views, picture_path
+from app.domain.delivery.countries import describe_countries
 from app.domain.merchandising.facets import LABELS, colour_of
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import Menu, ShopNode, has_deep_menu, menu
@@ -147,6 +148,12 @@ def robots_of_other_pages() -> str:
 @bp.app_template_filter("shop_money")
 def shop_money(amount: int) -> str:
     return format_money(amount, current_shop().currency)
+
+
+@bp.app_template_filter("countries")
+def countries(codes: Iterable[str]) -> str:
+    """Return countries in words, for use within a sentence."""
+    return describe_countries(codes)
 
 
 @bp.app_template_filter("facet_label")

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from app.domain.bundles.appearance_file import appearance_document, appearance_files
 from app.domain.bundles.archive import MEDIA, BundleTarget, open_target, write_document, write_rows
 from app.domain.bundles.content_files import COLLECTIONS, PAGES, content_rows
+from app.domain.bundles.delivery_file import delivery_document
 from app.domain.bundles.import_task import Watch, unwatched
 from app.domain.bundles.judgements_file import judgements_document
 from app.domain.bundles.merchandising_file import category_files, trees_document
@@ -86,6 +87,8 @@ def _write_documents(target: BundleTarget, site_id: int, parts: frozenset[Part])
                 counts[COUNTED[name]] = len(document)
     if Part.SETTINGS in parts and (appearance := appearance_document(site_id)):
         write_document(target, "appearance.json", appearance)
+    if Part.SETTINGS in parts and (delivery := delivery_document(site_id)):
+        write_document(target, "delivery.json", delivery)
     return counts
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from app.domain.bundles.appearance_file import import_appearance
 from app.domain.bundles.archive import MEDIA, Bundle, open_bundle
 from app.domain.bundles.content_files import COLLECTIONS, PAGES, import_content
+from app.domain.bundles.delivery_file import import_delivery
 from app.domain.bundles.import_task import ImportTask, Transaction, Watch, unwatched
 from app.domain.bundles.judgements_file import import_judgements
 from app.domain.bundles.merchandising_file import import_orders, import_trees
@@ -33,6 +34,7 @@ from app.domain.sites import activity
 DOCUMENTS: Mapping[str, str | type] = {
     "site.json": dict,
     "appearance.json": dict,
+    "delivery.json": dict,
     "users.json": list,
     "taxonomy.json": "taxonomies",
     "merchandising.json": "trees",
@@ -140,6 +142,7 @@ def _import_parts(task: ImportTask, chosen: Collection[str]) -> None:
     task.step("Settings, users and locations")
     import_site(task, task.report.host)
     import_appearance(task)
+    import_delivery(task)
     import_users(task)
     import_pos(task)
     task.step("Taxonomies and categories")

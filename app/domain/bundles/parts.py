@@ -32,7 +32,7 @@ LABELS: Mapping[Part, tuple[str, str]] = {
     Part.SEARCH: ("Search", "Synonyms, rules, golden searches and judgement lists"),
     Part.PAGES: ("Pages", "Pages of the shop"),
     Part.REDIRECTS: ("Redirects", "Old addresses and where they lead"),
-    Part.SETTINGS: ("Settings", "Search, listing, SEO and theme settings, and the shop’s appearance"),
+    Part.SETTINGS: ("Settings", "Search, listing, SEO and theme settings, the shop’s appearance and delivery"),
     Part.TILL: ("Mobile POS", "Locations, agents and settings of Mobile POS"),
     Part.USERS: ("Users", "Users and their roles, without passwords"),
     Part.SITE: ("Site", "Name, hosts, currency, time zone, staging and capabilities"),
@@ -40,6 +40,7 @@ LABELS: Mapping[Part, tuple[str, str]] = {
 FILES: Mapping[str, frozenset[Part]] = {
     "site.json": frozenset((Part.SITE, Part.SETTINGS, Part.TILL)),
     "appearance.json": frozenset((Part.SETTINGS,)),
+    "delivery.json": frozenset((Part.SETTINGS,)),
     "users.json": frozenset((Part.USERS,)),
     "taxonomy.json": frozenset((Part.TAXONOMY,)),
     "merchandising.json": frozenset((Part.MERCHANDISING,)),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.catalogue.queries import CatalogueCounts
+from app.domain.delivery.deliveries import delivery_of
 from app.domain.orders.listing import OVERDUE_AFTER, OrderFilter
 from app.domain.relevance.golden import failing_searches
 from app.domain.relevance.overview import Overview
@@ -43,7 +44,7 @@ def needs_attention(
     them."""
     found = (
         *_about_search(search),
-        *_about_orders(orders),
+        *_about_orders(site_id, orders),
         *_about_golden_searches(site_id),
         *_about_products(counted),
         *_about_levels(site_id),
@@ -65,7 +66,7 @@ def _about_search(search: Overview) -> list[Attention]:
     return faults + [Attention("search", sentence) for sentence in sentences if sentence]
 
 
-def _about_orders(orders: Mapping[OrderFilter, int]) -> list[Attention]:
+def _about_orders(site_id: int, orders: Mapping[OrderFilter, int]) -> list[Attention]:
     waiting, overdue = orders.get(OrderFilter.SUBMITTED, 0), orders.get(OrderFilter.OVERDUE, 0)
     paid = orders.get(OrderFilter.UNSUBMITTED, 0)
     found = []
@@ -77,7 +78,8 @@ def _about_orders(orders: Mapping[OrderFilter, int]) -> list[Attention]:
     if waiting:
         for_long = f", {overdue:,} of them for over {OVERDUE_AFTER.days} days" if overdue else ""
         wait = "1 order awaits" if waiting == 1 else f"{waiting:,} orders await"
-        found.append(Attention("orders", f"{wait} collection{for_long}.", orders="submitted"))
+        what = "collection or delivery" if delivery_of(site_id).methods else "collection"
+        found.append(Attention("orders", f"{wait} {what}{for_long}.", orders="submitted"))
     return found
 
 

@@ -17,6 +17,8 @@ from app.domain.appearance.appearances import appearance_of
 from app.domain.appearance.declaration import UNCHANGED, Appearance
 from app.domain.catalogue.content import COLLECTION, PAGE, ContentKind
 from app.domain.catalogue.models import Collection, CollectionEntry, Page
+from app.domain.delivery.declaration import COLLECTION_ONLY, Delivery
+from app.domain.delivery.deliveries import delivery_of
 from app.domain.merchandising.facets import shared_definition
 from app.domain.merchandising.membership import hand_made_order
 from app.domain.merchandising.models import Node, Tree
@@ -59,6 +61,7 @@ class Shop:
     collections: tuple[ContentLink, ...]
     index_version: int = 0
     appearance: Appearance = UNCHANGED
+    delivery: Delivery = COLLECTION_ONLY
     orders: dict[int, tuple[int, ...]] = field(default_factory=dict)
     drawn: dict[str, str] = field(default_factory=dict)
 
@@ -158,6 +161,7 @@ def read_shop(site_id: int) -> Shop:
         collections=content_links(COLLECTION, site_id, MOST_LINKS),
         index_version=site.index_version,
         appearance=appearance_of(site_id),
+        delivery=delivery_of(site_id),
     )
 
 

@@ -1,13 +1,16 @@
-"""A basket as the shopper sees it, and the contact who will collect it: pure."""
+"""A basket as the shopper sees it, and the contact who ordered it: pure."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
+from app.domain.delivery.declaration import Delivery
+from app.domain.delivery.rates import Parcel, weight_of
 from app.domain.shared.card_numbers import names_card
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.text import block_problems, is_unseen, line_problems, one_line
@@ -30,7 +33,7 @@ class Availability(StrEnum):
 class BasketLine:
     """A line of a basket. Prices in minor units: `price` is today's, `price_before` the one that the shopper saw last,
     where it differs. `left` is the number in stock, None where stock is not counted. `seo_name` leads to the product's
-    page; where the product is gone, it is empty and `product_id` None."""
+    page; where the product is gone, it is empty and `product_id` None. `attributes` are the product's, by their ids."""
 
     id: int
     sku: str
@@ -43,6 +46,7 @@ class BasketLine:
     availability: Availability = Availability.GOOD
     product_id: int | None = None
     seo_name: str = ""
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def can_be_had(self) -> bool:
@@ -94,6 +98,11 @@ class Basket:
     def can_be_ordered(self) -> bool:
         return bool(self.lines) and all(line.availability is Availability.GOOD for line in self.lines)
 
+    def parcel(self, delivery: Delivery) -> Parcel:
+        """Return what would be delivered of the basket."""
+        weights = [weight_of(delivery, line.attributes) * line.quantity for line in self.lines if line.can_be_had]
+        return Parcel(sum(weights), self.total)
+
     @property
     def seen(self) -> str:
         """A digest of the lines with their quantities and prices. The shopper's order carries it, so that a basket that
@@ -131,15 +140,20 @@ class Contact:
 
 def clean_contact(contact: Contact) -> Contact:
     """Return the contact, trimmed. Raises Invalid with every problem."""
-    tidy = Contact(
-        one_line(contact.name), contact.email.strip(), one_line(contact.phone), contact.note.replace("\r", "").strip()
-    )
-    if problems := _contact_problems(tidy):
+    tidy = tidy_contact(contact)
+    if problems := contact_problems(tidy):
         raise Invalid(problems)
     return tidy
 
 
-def _contact_problems(contact: Contact) -> list[Problem]:
+def tidy_contact(contact: Contact) -> Contact:
+    return Contact(
+        one_line(contact.name), contact.email.strip(), one_line(contact.phone), contact.note.replace("\r", "").strip()
+    )
+
+
+def contact_problems(contact: Contact) -> list[Problem]:
+    """Return the problems of a contact that is tidied."""
     problems = [
         *line_problems(contact.name, "Your name", LONGEST_NAME, "#/name", required=True),
         *line_problems(contact.email, "The email address", LONGEST_EMAIL, "#/email"),
@@ -164,7 +178,7 @@ def _card_problems(text: str, pointer: str) -> list[Problem]:
     """Return the problem of a card number in a text. Payment is not made here, so none may be stored."""
     if not names_card(text):
         return []
-    return [Problem("card_number", "Please leave card numbers out: you pay when you collect your order.", pointer)]
+    return [Problem("card_number", "Please leave card numbers out: no card is charged here.", pointer)]
 
 
 def _email_problems(email: str) -> list[Problem]:

@@ -195,4 +195,5 @@ def _line(line: OrderLine, offer: Offer | None) -> BasketLine:
         availability=availability(offer.stock, line.quantity),
         product_id=offer.product.id,
         seo_name=offer.product.seo_name,
+        attributes=offer.product.taxonomy_attributes or {},
     )

@@ -17,6 +17,7 @@ from sqlalchemy.orm import selectinload
 
 from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
+from app.domain.orders.handover import COLLECTION, Handover
 from app.domain.orders.mail_contents import OrderMailKind
 from app.domain.orders.mails import can_mail, end_untrue, mail_settings, request_mail
 from app.domain.orders.models import CANCELLED, COLLECTED, OPEN, SUBMITTED, Order, OrderNumbers
@@ -141,7 +142,7 @@ def fulfil(clock: Clock, site_id: int, order_id: str, is_short: bool) -> bool:
         order.revision += 1
         summary = f"Order {order.number} was handed over at the till"
     else:
-        summary = f"Order {order.number} is awaiting collection"
+        summary = f"Order {order.number} is {order.handover.waiting}"
     activity.record(Author(site_id, THE_SHOP, clock), "order.fulfil", ("order", order.id), summary)
     return True
 
@@ -154,11 +155,17 @@ BY_EMAIL = "; an email says so"
 @dataclass(frozen=True, slots=True)
 class StatusChange:
     """`changed` is False where the order had the status already. `not_returned` names the lines that could not go back
-    into stock: the product is gone, its stock is no longer counted, or it is sold in variants now."""
+    into stock: the product is gone, its stock is no longer counted, or it is sold in variants now. `handover` has
+    the words for the order's states."""
 
     number: int
     changed: bool
     not_returned: tuple[str, ...] = ()
+    handover: Handover = COLLECTION
+
+    @classmethod
+    def of(cls, order: Order, *, changed: bool, not_returned: tuple[str, ...] = ()) -> StatusChange:
+        return cls(order.number or 0, changed, not_returned, order.handover)
 
 
 def order_of(site_id: int, order_id: str, to_change: bool = False) -> Order:
@@ -176,51 +183,59 @@ def order_for_staff(site_id: int, order_id: str) -> Order:
 
 
 def mark_ready(author: Author, order_id: str, by_email: bool = False) -> StatusChange:
-    """Mark an order as ready to collect; with `by_email`, a mail says so. Raises NotFound, Conflict for an order that
-    was cancelled or collected."""
+    """Mark an order as ready to collect, or as sent; with `by_email`, a mail says so. Raises NotFound, Conflict for an
+    order that was cancelled or collected, and for one that is to be paid before it is sent."""
     order = _order_to_collect(author, order_id)
     if order.ready_at is not None:
-        return StatusChange(order.number or 0, changed=False)
+        return StatusChange.of(order, changed=False)
+    _check_paid_in_advance(order)
     order.ready_at = author.now()
     # A packed order has all its goods, so a shortage is over; `mark_not_ready` does not raise the alert again.
     end_alert(author.clock, Cause.PAID_ORDER_SHORT, order.site_id, order.id)
     mail = request_mail(author, order, OrderMailKind.READY) if by_email else None
-    return _note_ready(author, order, "order.ready", f"is ready to collect{BY_EMAIL if mail else ''}")
+    return _note_ready(author, order, "order.ready", f"is {order.handover.ready}{BY_EMAIL if mail else ''}")
 
 
 def mark_not_ready(author: Author, order_id: str) -> StatusChange:
-    """Mark an order as not ready to collect after all. Raises NotFound, Conflict for an order that was cancelled or
-    collected."""
+    """Mark an order as not ready to collect, or not sent, after all. Raises NotFound, Conflict for an order that was
+    cancelled or collected."""
     order = _order_to_collect(author, order_id)
     if order.ready_at is None:
-        return StatusChange(order.number or 0, changed=False)
+        return StatusChange.of(order, changed=False)
     order.ready_at = None
     end_untrue(author.clock, order)
-    return _note_ready(author, order, "order.not_ready", "is not ready to collect yet")
+    return _note_ready(author, order, "order.not_ready", f"is {order.handover.not_ready}")
 
 
 def _order_to_collect(author: Author, order_id: str) -> Order:
     order = _uncancelled_order(author, order_id)
     if order.status == COLLECTED:
-        raise Conflict(f"Order {order.number} was collected already.")
+        raise Conflict(f"Order {order.number} was {order.handover.done} already.")
     return order
+
+
+def _check_paid_in_advance(order: Order) -> None:
+    if order.awaits_transfer:
+        raise Conflict(f"Order {order.number} is to be paid before it is sent. Record its payment first.")
 
 
 def _note_ready(author: Author, order: Order, action: str, summary: str) -> StatusChange:
     order.updated_at = author.now()
     order.revision += 1
     activity.record(author, action, ("order", order.id), f"Order {order.number} {summary}")
-    return StatusChange(order.number or 0, changed=True)
+    return StatusChange.of(order, changed=True)
 
 
 def collect(author: Author, order_id: str) -> StatusChange:
-    """Mark an order as collected, and as paid then unless it was paid before; where the shop sends it, a mail says so.
-    Raises NotFound, Conflict for a cancelled order and while a card is being charged for it."""
+    """Mark an order as collected, or as delivered, and as paid then unless it was paid before; where the shop sends it,
+    a mail says so. Raises NotFound, Conflict for a cancelled order, while a card is being charged for it, and for one
+    that is to be paid before it is sent."""
     order = _uncancelled_order(author, order_id)
     if order.status == COLLECTED:
-        return StatusChange(order.number or 0, changed=False)
+        return StatusChange.of(order, changed=False)
     _check_no_payment(order)
-    summary = "was collected and paid" if order.paid_at is None else "was collected"
+    _check_paid_in_advance(order)
+    summary = f"was {order.handover.done}{' and paid' if order.paid_at is None else ''}"
     by_email = mail_settings(author.site_id).collected and can_mail(order, OrderMailKind.COLLECTED)
     change = _set_status(author, order, COLLECTED, "order.collect", f"{summary}{BY_EMAIL if by_email else ''}")
     if by_email:
@@ -233,11 +248,11 @@ def reopen(author: Author, order_id: str) -> StatusChange:
     for a cancelled one, whose stock others may have bought, and for one that was collected over a week ago."""
     order = _uncancelled_order(author, order_id)
     if order.status == SUBMITTED:
-        return StatusChange(order.number or 0, changed=False)
+        return StatusChange.of(order, changed=False)
     if not can_reopen(order, author.clock):
         days = REOPENED_WITHIN.days
-        raise Conflict(f"Order {order.number} was collected over {days} days ago, so that stays as it is.")
-    change = _set_status(author, order, SUBMITTED, "order.reopen", "is awaiting collection again")
+        raise Conflict(f"Order {order.number} was {order.handover.done} over {days} days ago, so that stays as it is.")
+    change = _set_status(author, order, SUBMITTED, "order.reopen", f"is {order.handover.reopened}")
     order.settled_at = None
     return change
 
@@ -252,9 +267,9 @@ def cancel(author: Author, order_id: str, by_email: bool = False) -> StatusChang
     Conflict for a collected order and while a card is being charged for it."""
     order = order_of(author.site_id, order_id, to_change=True)
     if order.status == COLLECTED:
-        raise Conflict(f"Order {order.number} was collected already, so it cannot be cancelled.")
+        raise Conflict(f"Order {order.number} was {order.handover.done} already, so it cannot be cancelled.")
     if order.status == CANCELLED:
-        return StatusChange(order.number or 0, changed=False)
+        return StatusChange.of(order, changed=False)
     _check_no_payment(order)
     not_returned = _return_stock(author.clock, order)
     missing = f"; not counted back into stock: {', '.join(not_returned)}" if not_returned else ""
@@ -294,7 +309,7 @@ def _set_status(
         before={"status": before},
         after={"status": status},
     )
-    return StatusChange(order.number or 0, changed=True, not_returned=not_returned)
+    return StatusChange.of(order, changed=True, not_returned=not_returned)
 
 
 def _return_stock(clock: Clock, order: Order) -> tuple[str, ...]:

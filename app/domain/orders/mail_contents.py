@@ -30,6 +30,7 @@ from app.domain.work.mailing import Mail
 SIDE = 56  # Pixels of a picture.
 TOTAL = "Total"
 COLLECTION = "Where and when to collect"
+HOW_TO_PAY = "How to pay"
 
 
 class OrderMailKind(StrEnum):
@@ -48,6 +49,10 @@ SUBJECTS = {
     OrderMailKind.COLLECTED: "Order {number} was collected",
     OrderMailKind.CANCELLED: "Order {number} was cancelled",
     OrderMailKind.REFUNDED: "Refund for order {number}",
+}
+SUBJECTS_OF_DELIVERED = SUBJECTS | {
+    OrderMailKind.READY: "Order {number} is on its way",
+    OrderMailKind.COLLECTED: "Order {number} was delivered",
 }
 
 
@@ -70,27 +75,29 @@ class GivenBack(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Letter:
     """What a mail about an order needs beside the order: the shop that sends it, the address of the order's page, the
-    addresses of pictures by SKU, and how much was given back."""
+    addresses of pictures by SKU, how much was given back, and how to pay in advance."""
 
     shop: ShopContact
     order_url: str
     pictures: Mapping[str, str] = field(default_factory=dict)
     refund: RefundFacts = RefundFacts()
     given_back: GivenBack = GivenBack.NOTHING
+    payment_instructions: str = ""
 
 
 def order_mail(kind: OrderMailKind, order: Order, letter: Letter, to: str, key: str) -> Mail:
     """Return the mail about an order, whose lines are as they were bought."""
-    shop, heading = letter.shop, SUBJECTS[kind].format(number=order.number)
+    shop, subjects = letter.shop, SUBJECTS_OF_DELIVERED if order.is_delivered else SUBJECTS
+    heading = subjects[kind].format(number=order.number)
     words = f"{_opening(kind, order, letter)} The number of your order is {order.number}."
-    sums, place = list(_sums(order)), collection_lines(shop) if order.status == SUBMITTED else []
+    sums, (title, place) = list(_sums(order)), _next_step(order, letter)
     bought = [(line_label(line), _line_total(order, line)) for line in order.lines]
     text = text_of(
         heading,
         words,
         rows_text([*bought, *sums]),
         f"See your order: {letter.order_url}",
-        "\n".join((f"{COLLECTION}:", *place)) if place else "",
+        "\n".join((f"{title}:", *place)) if place else "",
         f"{shop.name}: {shop.home}",
     )
     body = "".join(
@@ -99,11 +106,25 @@ def order_mail(kind: OrderMailKind, order: Order, letter: Letter, to: str, key: 
             _lines_html(order, letter.pictures),
             rows_html(sums, TOTAL),
             button_html(letter.order_url, "See your order", shop.accent),
-            f"{heading_html(COLLECTION)}<p>{'<br>'.join(map(escape, place))}</p>" if place else "",
+            f"{heading_html(title)}<p>{'<br>'.join(map(escape, place))}</p>" if place else "",
         )
     )
     html = html_of(heading, heading, body, _frame(shop, words))
     return Mail(to, one_line(f"{heading} – {shop.name}"), text, html, key)
+
+
+def _next_step(order: Order, letter: Letter) -> tuple[str, list[str]]:
+    """Return the heading and the lines of what the customer does next: pay in advance, or collect; none for others."""
+    if order.awaits_transfer:
+        return HOW_TO_PAY, payment_lines(order, letter.payment_instructions)
+    waits = order.status == SUBMITTED and not order.is_delivered
+    return COLLECTION, collection_lines(letter.shop) if waits else []
+
+
+def payment_lines(order: Order, instructions: str) -> list[str]:
+    """Return how an order is paid in advance, a line each."""
+    named = f"Amount: {format_money(order.amount_due, order.currency)}", f"Reference: Order {order.number}"
+    return [*instructions.splitlines(), *named]
 
 
 def collection_lines(shop: ShopContact) -> list[str]:
@@ -123,11 +144,13 @@ def _options(line: OrderLine) -> str:
 
 def _opening(kind: OrderMailKind, order: Order, letter: Letter) -> str:
     shop = letter.shop.name
+    if order.is_delivered and kind in (OrderMailKind.RECEIVED, OrderMailKind.READY):
+        return _opening_of_delivered(kind, order, letter.given_back)
     if kind is OrderMailKind.READY:
         return f"Your order is ready: collect it at {shop}{_payment_words(order, letter.given_back)}."
     if kind is OrderMailKind.COLLECTED:
         paid = " and paid" if order.total and letter.given_back is not GivenBack.ALL else ""
-        return f"Thank you: your order was collected{paid}. We hope you enjoy it."
+        return f"Thank you: your order was {order.handover.done}{paid}. We hope you enjoy it."
     if kind is OrderMailKind.CANCELLED:
         return f"Your order was cancelled. You owe nothing{_words_of_cancelled(order, letter.given_back)}."
     if kind is OrderMailKind.REFUNDED:
@@ -135,6 +158,23 @@ def _opening(kind: OrderMailKind, order: Order, letter: Letter) -> str:
         takes = "in cash" if letter.refund.in_cash else "to your card, which can take a few working days"
         return f"We gave back {amount} of what you paid for your order, {takes}."
     return f"Thank you for your order. Collect it at {shop}{_payment_words(order, letter.given_back)}."
+
+
+def _opening_of_delivered(kind: OrderMailKind, order: Order, given_back: GivenBack) -> str:
+    """The address is not named: whoever ordered typed it."""
+    days = f" ({order.delivery_days})" if order.delivery_days else ""
+    by = f"by {order.delivery_method}{days}"
+    if kind is OrderMailKind.READY:
+        opening = f"Your order is on its way to you, {by}"
+    elif order.awaits_transfer and not order.paid_amount:
+        amount = format_money(order.total, order.currency)
+        return (
+            f"Thank you for your order. Please pay {amount} by bank transfer. Once it has arrived, we send your order "
+            f"to the address that you gave, {by}."
+        )
+    else:
+        opening = f"Thank you for your order. We send it to the address that you gave, {by}"
+    return f"{opening}{_payment_words(order, given_back)}."
 
 
 def _words_of_cancelled(order: Order, given_back: GivenBack) -> str:
@@ -153,7 +193,10 @@ def _payment_words(order: Order, given_back: GivenBack) -> str:
         more = {GivenBack.PART: "; part of that was given back", GivenBack.ALL: "; what you paid was given back"}
         return f". It is paid{more.get(given_back, '')}"
     if order.paid_amount:
-        return f" and pay the remaining {format_money(order.amount_due, order.currency)} there"
+        remaining = format_money(order.amount_due, order.currency)
+        return f". {remaining} remain to be paid" if order.is_delivered else f" and pay the remaining {remaining} there"
+    if order.is_delivered:
+        return ". You pay when it arrives" if order.total else ""
     return " and pay there" if order.total else ""
 
 
@@ -162,10 +205,16 @@ def _sums(order: Order) -> Iterator[tuple[str, str]]:
     for label, amount in (("Discount", -(order.discount or 0)), ("Tax", order.tax)):
         if amount:
             yield label, format_money(amount, order.currency)
+    if order.is_delivered:
+        price = order.delivery_price
+        yield "Delivery", format_money(price, order.currency) if price else "Free"
     yield TOTAL, format_money(order.total, order.currency)
     if order.status == SUBMITTED and order.paid_amount and not order.paid_at:
         yield "Paid already", format_money(order.paid_amount, order.currency)
-        yield "To pay on collection", format_money(order.amount_due, order.currency)
+        yield (
+            "Still to pay" if order.is_delivered else "To pay on collection",
+            format_money(order.amount_due, order.currency),
+        )
 
 
 def _line_total(order: Order, line: OrderLine) -> str:

@@ -9,6 +9,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue.models import Product, ProductImage
+from app.domain.delivery.declaration import DeliveryMethod
+from app.domain.delivery.deliveries import delivery_of
 from app.domain.orders.mail_contents import Letter, OrderMailKind, RefundFacts, order_mail
 from app.domain.orders.mails import picture_addresses
 from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine
@@ -32,7 +34,11 @@ def sample_mail(clock: Clock, site_id: int, kind: OrderMailKind, to: str, key: s
     shop = replace(shop, home=home or shop.home)
     lines = _lines(site_id)
     total = sum(line.quantity * line.unit_price for line in lines)
-    paid_at = clock.now() - timedelta(hours=1) if kind in (OrderMailKind.COLLECTED, OrderMailKind.REFUNDED) else None
+    delivery = delivery_of(site_id)
+    is_paid = kind in (OrderMailKind.COLLECTED, OrderMailKind.REFUNDED) or (
+        kind is OrderMailKind.READY and not delivery.collection and delivery.methods[0].is_paid_in_advance
+    )
+    paid_at = clock.now() - timedelta(hours=1) if is_paid else None
     order = Order(
         number=NUMBER,
         status=STATES.get(kind, SUBMITTED),
@@ -42,9 +48,20 @@ def sample_mail(clock: Clock, site_id: int, kind: OrderMailKind, to: str, key: s
         paid_amount=total if paid_at else 0,
         lines=lines,
     )
+    if not delivery.collection:
+        _deliver(order, delivery.methods[0])
     pictures = picture_addresses(site_id, lines, shop.home)
-    letter = Letter(shop, f"{shop.home}orders/find", pictures, RefundFacts(lines[-1].unit_price))
+    refund = RefundFacts(lines[-1].unit_price)
+    instructions = delivery.payment_instructions
+    letter = Letter(shop, f"{shop.home}orders/find", pictures, refund, payment_instructions=instructions)
     return order_mail(kind, order, letter, to, key)
+
+
+def _deliver(order: Order, method: DeliveryMethod) -> None:
+    """Let a method deliver the order of a shop in which nothing is collected."""
+    order.delivery_method, order.delivery_days = method.name, method.days
+    order.delivery_payment, order.delivery_price = method.payment.value, method.least_price
+    order.total += order.delivery_price
 
 
 def note_test(author: Author, kind: OrderMailKind) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.pictures import jpeg_form
+from app.domain.delivery.deliveries import delivery_of
 from app.domain.orders.mail_contents import GivenBack, Letter, OrderMailKind, RefundFacts, order_mail
 from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine, OrderMail
 from app.domain.orders.shop_contact import shop_contact
@@ -191,7 +192,8 @@ def _mail_of_row(row: OrderMail, order_path: OrderPath, given_back_of: GivenBack
     url = f"{shop.home.rstrip('/')}{order_path(row.site_id, order.id)}"
     refund = RefundFacts(row.amount or 0, row.in_cash)
     pictures = picture_addresses(row.site_id, order.lines, shop.home)
-    letter = Letter(shop, url, pictures, refund, given_back_of(order))
+    instructions = delivery_of(row.site_id).payment_instructions if order.awaits_transfer else ""
+    letter = Letter(shop, url, pictures, refund, given_back_of(order), instructions)
     return order_mail(kind, order, letter, row.email, row.id)
 
 

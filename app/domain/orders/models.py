@@ -7,6 +7,15 @@ from datetime import datetime
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, String, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from app.domain.delivery.addresses import (
+    LONGEST_CITY,
+    LONGEST_LINE,
+    LONGEST_POSTCODE,
+    LONGEST_RECIPIENT,
+    Address,
+)
+from app.domain.delivery.declaration import LONGEST_DAYS, LONGEST_METHOD, DeliveryPayment
+from app.domain.orders.handover import Handover, handover_of
 from app.domain.shared.records import JsonValue, UtcDateTime
 from app.domain.work.mailing import MailToSend
 from app.domain.work.models import state_known
@@ -27,8 +36,12 @@ class Order(Base):
     of `currency`.
 
     States: OPEN -> SUBMITTED -> COLLECTED; SUBMITTED -> CANCELLED, which gives the stock back; COLLECTED -> SUBMITTED
-    for a few days, to undo a mistake. `ready_at` is when staff marked a submitted order as ready to collect: it stays
-    SUBMITTED, as programs that read orders know it.
+    for a few days, to undo a mistake. `ready_at` is when staff marked a submitted order as ready to collect, or as
+    sent: it stays SUBMITTED, as programs that read orders know it. COLLECTED is said of an order that arrived, too.
+
+    `delivery_method` is the name of the method by which it is delivered, as it was placed, empty for an order that is
+    collected; `delivery_price` is part of the total, `delivery_weight` is in grams, the columns from
+    `delivery_recipient` on are the address. `paid_by_transfer`: staff saw its payment in the bank account.
 
     `owner_id` is the user who filled it at a till or through the API, `pos_location_id` the till's location.
     `reserved_amount` is what payments that are under way may still bring, `paid_amount` what payments brought, while it
@@ -76,6 +89,18 @@ class Order(Base):
     submitted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     ready_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     settled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    delivery_method: Mapped[str] = mapped_column(String(LONGEST_METHOD), default="", server_default="")
+    delivery_days: Mapped[str] = mapped_column(String(LONGEST_DAYS), default="", server_default="")
+    delivery_payment: Mapped[str] = mapped_column(String(12), default="", server_default="")
+    delivery_price: Mapped[int] = mapped_column(default=0, server_default="0")
+    delivery_weight: Mapped[int] = mapped_column(default=0, server_default="0")
+    delivery_recipient: Mapped[str] = mapped_column(String(LONGEST_RECIPIENT), default="", server_default="")
+    delivery_line1: Mapped[str] = mapped_column(String(LONGEST_LINE), default="", server_default="")
+    delivery_line2: Mapped[str] = mapped_column(String(LONGEST_LINE), default="", server_default="")
+    delivery_city: Mapped[str] = mapped_column(String(LONGEST_CITY), default="", server_default="")
+    delivery_postcode: Mapped[str] = mapped_column(String(LONGEST_POSTCODE), default="", server_default="")
+    delivery_country: Mapped[str] = mapped_column(String(2), default="", server_default="")
+    paid_by_transfer: Mapped[bool] = mapped_column(default=False, server_default=false())
 
     lines: Mapped[list[OrderLine]] = relationship(
         order_by="OrderLine.position", cascade="all, delete-orphan", passive_deletes=True
@@ -83,8 +108,39 @@ class Order(Base):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the order is ready and waits to be collected."""
+        """Whether the order is ready and waits to be collected, or is on its way."""
         return self.status == SUBMITTED and self.ready_at is not None
+
+    @property
+    def is_delivered(self) -> bool:
+        """Whether the order is brought to its shopper, not collected."""
+        return bool(self.delivery_method)
+
+    @property
+    def handover(self) -> Handover:
+        """The words for what becomes of it."""
+        return handover_of(self.is_delivered)
+
+    @property
+    def is_paid_in_advance(self) -> bool:
+        """Whether the order is delivered and paid by bank transfer before."""
+        return self.delivery_payment == DeliveryPayment.IN_ADVANCE
+
+    @property
+    def awaits_transfer(self) -> bool:
+        """Whether the order is to be paid before it is sent, and is not paid yet."""
+        return self.is_paid_in_advance and self.status == SUBMITTED and self.paid_at is None and self.total > 0
+
+    @property
+    def address(self) -> Address:
+        return Address(
+            self.delivery_recipient,
+            self.delivery_line1,
+            self.delivery_line2,
+            self.delivery_city,
+            self.delivery_postcode,
+            self.delivery_country,
+        )
 
     @property
     def is_locked(self) -> bool:

@@ -150,9 +150,10 @@ def describe_line(line: OrderLine, offer: Offer) -> None:
 
 
 def set_total(order: Order) -> None:
-    """Set the order's currency and total. Prices include the tax; `tax` is what the shop adds to them."""
+    """Set the order's currency and total. Prices, that of delivery too, include the tax; `tax` is what the shop adds to
+    them."""
     order.currency = currency_of(order.site_id)
-    order.total = max(0, subtotal_of(order) - order.discount + order.tax)
+    order.total = max(0, subtotal_of(order) - order.discount + order.tax) + (order.delivery_price or 0)
 
 
 def check_available(order: Order, offers: Mapping[int, Offer]) -> None:

@@ -15,6 +15,7 @@ CONTACT_KEPT = timedelta(days=180)
 # Some orders are never collected or cancelled; after this time nobody will.
 CONTACT_KEPT_AT_MOST = timedelta(days=730)
 NOBODY = {"contact_name": "", "contact_email": "", "contact_phone": "", "note": "", "token_hash": None}
+NOBODY |= {f"delivery_{part}": "" for part in ("recipient", "line1", "line2", "city", "postcode")}
 
 
 def _is_without_use_for_contact(now: datetime) -> ColumnElement[bool]:

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.catalogue.queries import contains
+from app.domain.orders.handover import Handover, handover_of
 from app.domain.orders.listing import OVERDUE_AFTER, OrderFilter, OrderList
 from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderLine, amount_due
 from app.domain.shared.clock import Clock, ends_at, starts_at
@@ -41,7 +42,12 @@ class OrderRow:
     paid_amount: int
     items: int
     is_ready: bool
+    is_delivered: bool
     is_overdue: bool
+
+    @property
+    def handover(self) -> Handover:
+        return handover_of(self.is_delivered)
 
     @property
     def amount_due(self) -> int:
@@ -73,6 +79,7 @@ COLUMNS = (
     Order.paid_at.is_not(None).label("is_paid"),
     Order.paid_amount,
     READY.label("is_ready"),
+    (Order.delivery_method != "").label("is_delivered"),
 )
 
 

@@ -57,6 +57,7 @@ COLUMNS: Mapping[str, Columns] = {
     "column_matches": Columns(none="header_digest columns"),
     "counted_batches": Columns(none="id"),
     "crawler_hits": Columns(none="family parameter"),
+    "deliveries": Columns(actor="updated_by", text="value previous"),
     "domains": Columns(none="host"),
     "forgotten_searches": Columns(actor="forgotten_by", none="word"),
     "golden_searches": Columns(actor="updated_by", none="query sku"),
@@ -79,9 +80,11 @@ COLUMNS: Mapping[str, Columns] = {
     "order_mails": _leased(personal="email", none="id order_id kind refund_id"),
     "order_numbers": Columns(),
     "orders": Columns(
-        personal="contact_name contact_email contact_phone note",
+        personal="contact_name contact_email contact_phone note delivery_recipient delivery_line1 delivery_line2 "
+        "delivery_city delivery_postcode",
         secret="token_hash",
-        none="id channel status currency pos_location_id",
+        none="id channel status currency pos_location_id delivery_method delivery_days delivery_payment "
+        "delivery_country",
     ),
     "pages": Columns(none=f"title body meta_description {_CONTENT}"),
     "personal_tokens": Columns(personal="name", secret="token_hash beginning"),

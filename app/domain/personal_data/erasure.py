@@ -13,6 +13,7 @@ from app.domain.bundles.archive import BundleFolder
 from app.domain.bundles.import_task import Transaction
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.runs import runs_of
+from app.domain.orders.handover import handover_of
 from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderMail
 from app.domain.personal_data.erasure_list import ErasureList, Erasures, KnownBy, line_of
 from app.domain.personal_data.holdings import ERASED, HOLDINGS, Holding
@@ -97,10 +98,12 @@ def _unfinished_orders(person: Person) -> Iterator[Obstacle]:
         Order.status == SUBMITTED,
         and_(Order.status == OPEN, or_(Order.reserved_amount > 0, Order.paid_amount > 0)),
     )
-    query = select(Order.id, Order.number, Order.status).where(person.orders, is_open).order_by(Order.created_at)
-    for order_id, number, status in db.session.execute(query.limit(MOST_OBSTACLES)):
+    columns = Order.id, Order.number, Order.status, Order.delivery_method
+    query = select(*columns).where(person.orders, is_open).order_by(Order.created_at)
+    for order_id, number, status, method in db.session.execute(query.limit(MOST_OBSTACLES)):
         if status == SUBMITTED:
-            yield Obstacle(f"Order {number} is awaiting collection: hand it over or cancel it first.", order_id)
+            waiting = handover_of(bool(method)).waiting
+            yield Obstacle(f"Order {number} is {waiting}: hand it over or cancel it first.", order_id)
         else:
             yield Obstacle("A basket is paid or being paid but not submitted: submit or refund it first.", order_id)
 

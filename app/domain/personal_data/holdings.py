@@ -234,6 +234,8 @@ HOLDINGS: tuple[Holding, ...] = (
         lambda person: person.orders,
         (
             *("id", "number", "channel", "status", "contact_name", "contact_email", "contact_phone", "note"),
+            *("delivery_recipient", "delivery_line1", "delivery_line2", "delivery_city", "delivery_postcode"),
+            *("delivery_country", "delivery_method", "delivery_price"),
             *("total", "discount", "tax", "currency", "paid_amount", "created_at", "submitted_at", "settled_at"),
         ),
         "Name, address, phone and note are removed, and the link to the order page stops working. Number, amounts, tax "
@@ -243,6 +245,11 @@ HOLDINGS: tuple[Holding, ...] = (
             "contact_email": "",
             "contact_phone": "",
             "note": "",
+            "delivery_recipient": "",
+            "delivery_line1": "",
+            "delivery_line2": "",
+            "delivery_city": "",
+            "delivery_postcode": "",
             "token_hash": None,
         },
     ),

@@ -117,7 +117,10 @@ def _own_words(person: Person) -> set[str]:
     """Return the words that were typed about the person, or by them."""
     found: set[str] = set()
     for row in db.session.execute(
-        select(Order.contact_name, Order.contact_email, Order.contact_phone, Order.note).where(person.orders)
+        select(
+            *(Order.contact_name, Order.contact_email, Order.contact_phone, Order.note),
+            *(Order.delivery_recipient, Order.delivery_line1),
+        ).where(person.orders)
     ):
         found.update(row)
     found.update(db.session.scalars(select(PosRefund.reason).where(PosRefund.transaction_id.in_(person.payment_ids))))

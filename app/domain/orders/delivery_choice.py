@@ -1,0 +1,77 @@
+"""How a shopper wants to get an order: collected, or delivered to an address, for the price that the shop computes.
+Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+
+from app.domain.delivery.addresses import NO_ADDRESS, Address, address_problems, tidy_address
+from app.domain.delivery.declaration import Delivery, DeliveryMethod
+from app.domain.delivery.rates import quote
+from app.domain.orders.basket import Basket
+from app.domain.shared.problems import Problem
+
+NOT_CHOSEN = "Choose how you want to get your order."
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryChoice:
+    """What a shopper chose: the name of a method, empty to collect the order, and an address."""
+
+    method: str = ""
+    address: Address = NO_ADDRESS
+
+
+COLLECT = DeliveryChoice()
+
+
+@dataclass(frozen=True, slots=True)
+class AgreedDelivery:
+    """A choice that the shop can fulfil; `price` in minor units, `weight` in grams. `method` is None for an order that
+    is collected, which has no address."""
+
+    method: DeliveryMethod | None = None
+    price: int = 0
+    weight: int = 0
+    address: Address = NO_ADDRESS
+
+    def seen(self, basket: Basket) -> str:
+        """Return the digest of what the shopper agrees to: that of the basket, and with delivery its price too."""
+        if self.method is None:
+            return basket.seen
+        shown = repr([basket.seen, self.method.name, self.method.payment.value, self.price])
+        return hashlib.sha256(shown.encode()).hexdigest()[:24]
+
+
+def tidy_choice(choice: DeliveryChoice, name: str) -> DeliveryChoice:
+    """Return the choice, trimmed; who is not named otherwise gets the parcel under the contact's `name`."""
+    if not choice.method:
+        return COLLECT
+    address = tidy_address(choice.address)
+    return replace(choice, address=replace(address, recipient=address.recipient or name))
+
+
+def choice_problems(choice: DeliveryChoice, delivery: Delivery, basket: Basket, currency: str) -> list[Problem]:
+    """Return the problems of a tidied choice for a basket."""
+    if not choice.method:
+        return [] if delivery.collection else [Problem("required", NOT_CHOSEN, "#/method")]
+    method = delivery.method(choice.method)
+    if method is None:
+        message = f"“{choice.method[:60]}” is not offered any more. Choose again."
+        return [Problem("method_gone", message, "#/method")]
+    offered = quote(method, basket.parcel(delivery), currency)
+    if offered.price is None:
+        return [Problem("not_offered", f"“{method.name}” is not offered: {offered.reason}", "#/method")]
+    return address_problems(choice.address, method.name, method.countries)
+
+
+def agree(choice: DeliveryChoice, delivery: Delivery, basket: Basket, currency: str) -> AgreedDelivery:
+    """Return what a choice without problems comes to."""
+    method = delivery.method(choice.method) if choice.method else None
+    if method is None:
+        return AgreedDelivery()
+    parcel = basket.parcel(delivery)
+    offered = quote(method, parcel, currency)
+    assert offered.price is not None, "a choice without problems is offered"
+    return AgreedDelivery(method, offered.price, parcel.weight, choice.address)
