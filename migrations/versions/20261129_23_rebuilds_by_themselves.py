@@ -1,7 +1,7 @@
 """The save of a taxonomy that the index gets to know by a rebuild
 
 Revision: e58b94c1d207
-Follows: f4b81d70e926
+Follows: d4a83f60b1e9
 Date: 2026-11-29 00:20:00.000000+00:00
 """
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "e58b94c1d207"
-down_revision = "f4b81d70e926"
+down_revision = "d4a83f60b1e9"
 branch_labels = None
 depends_on = None
 

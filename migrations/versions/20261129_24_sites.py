@@ -1,7 +1,7 @@
 """Backups that are requested in the admin
 
 Revision: c31e62f4a9d8
-Follows: f4b81d70e926
+Follows: e58b94c1d207
 Date: 2026-11-29 00:20:00.000000+00:00
 """
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "c31e62f4a9d8"
-down_revision = "f4b81d70e926"
+down_revision = "e58b94c1d207"
 branch_labels = None
 depends_on = None
 

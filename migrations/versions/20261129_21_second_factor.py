@@ -1,7 +1,7 @@
 """Second factors of users with their recovery codes
 
 Revision: b27d51e3f8c7
-Follows: f4b81d70e926
+Follows: a19c40d2e7b7
 Date: 2026-11-29 00:30:00.000000+00:00
 """
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "b27d51e3f8c7"
-down_revision = "f4b81d70e926"
+down_revision = "a19c40d2e7b7"
 branch_labels = None
 depends_on = None
 
