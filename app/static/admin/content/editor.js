@@ -1,8 +1,9 @@
 // The editor of content: rows of its lists are dragged by their grip, or moved with Alt and an arrow key.
 import "../page.js";
 import "../rich_text.js";
-import "../row_drag.js";
+import "../product_picker.js";
 import "../swatches.js";
+import "../row_drag.js";
 
 // The button beside the list sends the form with the new place.
 const place = (row, to) => {
