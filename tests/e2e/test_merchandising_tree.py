@@ -101,7 +101,7 @@ def test_products_of_a_category_are_ordered_and_shoppers_see_them_so(page: Page,
     rows.nth(1).locator("[data-grip]").drag_to(rows.nth(0), target_position={"x": 60, "y": 2})
     expect(page.locator("#products")).to_contain_text("Not saved yet.")
     expect(rows.nth(0).get_by_role("link")).to_have_text(second)
-    page.get_by_label("Add a product").fill("TENT-01")
+    page.get_by_label("Add products").fill("TENT-01")
     page.locator("#found").get_by_role("button").first.click()
     tent = rows.filter(has_text="TENT-01")
     name = tent.get_by_role("link").inner_text()

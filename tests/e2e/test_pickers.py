@@ -1,5 +1,5 @@
 """Fields that offer what exists, in a real browser: colours of values, values of landing
-pages, levels by their paths."""
+pages, levels by their paths, products by lists of SKUs."""
 
 from __future__ import annotations
 
@@ -99,3 +99,43 @@ def test_a_level_is_typed_by_its_path_and_enter_adds_it(page: Page) -> None:
     expect(page.locator("#parts .chip").filter(has_text=path)).to_be_visible()
     expect(field).to_have_value("")
     expect(page.locator("#parts")).to_contain_text("Not saved yet.")
+
+
+@pytest.mark.parametrize("page", [(1280, 800), (390, 844)], ids=["wide", "narrow"], indirect=True)
+def test_a_list_of_skus_adds_its_products_at_once_by_keyboard(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/catalogue/collection/new")
+    lookup = page.get_by_label("Add products")
+    lookup.fill("TENT-01, TENT-02; NOWHERE-1")
+    found = page.locator("#found")
+    expect(found.locator("img")).to_have_count(2)
+    expect(found).to_contain_text("No product has the SKU NOWHERE-1.")
+    assert Axe().run(page, context="#products").response["violations"] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.keyboard.press("ArrowDown")
+    expect(found.get_by_role("button", name="Add all 2")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(found.locator(".menu-item").first).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page.locator("#products [data-row]")).to_have_count(2)
+    expect(page.get_by_label("Add products")).to_be_focused()
+    page.get_by_label("Add products").fill("tent")
+    expect(found.locator(".menu-item").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(found.locator(".menu-item")).to_have_count(0)
+    expect(page.get_by_label("Add products")).to_be_focused()
+
+
+def test_the_product_of_a_golden_search_is_changed_by_its_picture(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/search/golden")
+    page.get_by_role("link", name="Edit “").first.click()
+    product = page.locator("#f-edit-sku")
+    product.fill("TENT-02")
+    expect(page.locator("#f-edit-sku-found img").first).to_be_visible()
+    product.fill("Skylark 2")
+    expect(page.locator("#f-edit-sku-found [data-pick]").first).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(product).to_have_value("TENT-02")

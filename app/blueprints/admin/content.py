@@ -198,6 +198,7 @@ class ContentForm:
 
 
 NO_ERRORS = FieldErrors()
+LOOK_UP = "look"
 
 
 def add_editor(editor: ContentEditor) -> None:
@@ -340,6 +341,8 @@ def _page(
     context: dict[str, Any] = {"editor": editor, "record": record, "errors": errors, "saved": saved}
     context |= {"form": form, "stored": None, "changed": False, "back": editor.back(record)}
     context["products_help"] = editor.products_help
+    if request.form.get("intent") == LOOK_UP:  # From a browser without JavaScript.
+        context |= _looked_up(request.form.get("lookup", ""))
     context |= editor.context(record, form) if record is not None else {}
     if record is not None:
         context |= {"title": editor.kind.title_of(record), "address": _address(editor, record.id)}
@@ -421,6 +424,12 @@ add_editor(
 @requires(Permission.MANAGE_CATALOGUE)
 def products_lookup() -> str:
     """Return the products that match what was typed into the lookup of an editor, for adding them."""
-    words = request.args.get("lookup", "")[:LONGEST_WORDS]
-    found = queries.find_products(current_user.site_id, words)
-    return render_template("admin/content/_lookup.html", found=found, words=words.strip())
+    return render_template("admin/content/_lookup.html", **_looked_up(request.args.get("lookup", "")))
+
+
+def _looked_up(text: str) -> dict[str, Any]:
+    """Return the products of a list of SKUs, or else those that match words."""
+    site_id, words = current_user.site_id, text[:LONGEST_WORDS].strip()
+    listed = queries.products_of_list(site_id, text[: queries.LONGEST_LIST])
+    found = listed.products or queries.find_products(site_id, words)
+    return {"found": found, "words": words, "listed": listed}

@@ -65,19 +65,21 @@ class ProductOrder:
         return page if self.layout == LIST else f"{page}?show={self.layout}"
 
     def after(self, action: str, number: str) -> ProductOrder:
-        """Return the products after a button was pressed: `add:7`, `remove:7`, `up:7`, `down:7`, `top:7`, `end:7`,
-        `place:2:7` for the place 2, counted from 0; `undo`, `show:grid`, `more`."""
+        """Return the products after a button was pressed: `add:7`, `add:7 8` for several, `remove:7`, `up:7`,
+        `down:7`, `top:7`, `end:7`, `place:2:7` for the place 2, counted from 0; `undo`, `show:grid`, `more`."""
         if action == "undo":
             return self if self.before is None else replace(self, ids=self.before, before=None)
         if action == "show":
             return self.shown(number)
         if action == "more":
             return replace(self, further=min(self.further + FURTHER, MOST_FURTHER))
+        before = self.ids if self.now is None else self.now
+        if action == "add" and (added := _ids_in(number)):
+            return replace(self, ids=tuple(dict.fromkeys((*self.ids, *added))), before=before)
         place, _, product = number.rpartition(":")
         product_id = sent_number(product)
-        if product_id is None or action not in MOVES:
+        if product_id is None or action not in MOVES or action == "add":
             return self
-        before = self.ids if self.now is None else self.now
         return replace(self, ids=_after_move(self.ids, action, product_id, sent_number(place)), before=before)
 
     def pinned_last(self, intent: str) -> int | None:
@@ -121,8 +123,6 @@ def _ids_in(text: str | None) -> tuple[int, ...] | None:
 
 def _after_move(ids: Sequence[int], action: str, product_id: int, place: int | None) -> tuple[int, ...]:
     """Return the order after a move; a product that is not in it yet is pinned where it is moved to."""
-    if action == "add":
-        return tuple(dict.fromkeys((*ids, product_id)))
     if action == "remove":
         return tuple(other for other in ids if other != product_id)
     if action in ("up", "down"):
@@ -140,6 +140,8 @@ def news_of(intent: str, rows: Sequence[ProductRow]) -> str:
     action, _, number = intent.partition(":")
     if action == "undo":
         return "The last step is undone."
+    if action == "add" and len(added := _ids_in(number) or ()) > 1:
+        return f"{len(added)} products are in the list, {len(rows)} in all."
     product_id = sent_number(number.rpartition(":")[2])
     if action == "remove":
         return "Taken out of the order."

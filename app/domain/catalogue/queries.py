@@ -3,6 +3,7 @@ read them. A few statements a page, whatever the size of the catalogue."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,6 +20,9 @@ from app.domain.shared.records import MOST_COUNTED, containing, count_rows, dist
 from app.extensions import db
 
 LOOKUP_SIZE = 10
+MOST_LISTED = 200  # SKUs of a list.
+LONGEST_LIST = 4_000
+SEPARATORS = re.compile(r"[\s,;]+")
 MOST_FOUND = 20_000
 
 
@@ -112,6 +116,24 @@ def products_by_sku(site_id: int, skus: Sequence[str]) -> dict[str, ProductRow]:
         return {}
     query = select(*ROW_COLUMNS).where(Product.site_id == site_id, Product.sku.in_(set(skus)))
     return {row.sku: row for row in _add_images(db.session.execute(query).all())}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedProducts:
+    """The products of a list of SKUs, in its order, and the `unknown` SKUs, which no product of the site has."""
+
+    products: Sequence[ProductRow] = ()
+    unknown: Sequence[str] = ()
+
+
+def products_of_list(site_id: int, text: str) -> ListedProducts:
+    """Return the products of a list of SKUs with commas, semicolons or blanks between, as it is copied from a table;
+    nothing for a text with fewer than two SKUs, which is a search by words."""
+    skus = list(dict.fromkeys(part for part in SEPARATORS.split(text) if part))[:MOST_LISTED]
+    known = products_by_sku(site_id, skus) if len(skus) > 1 else {}
+    if len(known) < 2:
+        return ListedProducts()
+    return ListedProducts([known[sku] for sku in skus if sku in known], [sku for sku in skus if sku not in known])
 
 
 def manufacturers(site_id: int, words: str, limit: int = 20) -> list[str]:

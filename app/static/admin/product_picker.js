@@ -1,4 +1,5 @@
-// A lookup of products: a click, or the arrow keys and Enter, put the SKU of a found product into the field.
+// A lookup of products: the arrow keys walk through what was found; a click, or Enter, puts the SKU of a product into the
+// field, or adds the product where the button says so.
 import "./page.js";
 
 const close = (picker) => picker.querySelector("[data-picks]").replaceChildren();
@@ -20,7 +21,7 @@ document.addEventListener("click", (event) => {
 document.addEventListener("keydown", (event) => {
   const picker = event.target.closest?.("[data-picker]");
   if (!picker) return;
-  const found = [...picker.querySelectorAll("[data-pick]")];
+  const found = [...picker.querySelectorAll("[data-pick], [data-found]")];
   const input = picker.querySelector("input");
   if (event.key === "Escape" && found.length) {
     event.preventDefault();

@@ -10,6 +10,7 @@ from app.domain.catalogue.models import Collection, CollectionEntry, Page
 from app.extensions import db
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.blueprints.admin.test_products import stored
+from tests.page_client import Reading
 
 PAGES = "/admin/content"
 COLLECTIONS = "/admin/catalogue"
@@ -87,6 +88,33 @@ def test_without_javascript_the_buttons_of_a_collection_keep_the_form(app: Flask
     assert (page.value("name"), page.value("product")) == ("Typed", str(a))
     with app.app_context():
         assert db.session.scalars(select(Collection)).all() == []
+
+
+def test_a_list_of_skus_finds_its_products_and_one_button_adds_them_all(app: Flask, mia: Merchandiser) -> None:
+    a, b, c = (stored(app, sku=sku, name=name) for sku, name in (("A-1", "Axe"), ("B-1", "Boots"), ("C-1", "Cup")))
+    new = f"{COLLECTIONS}/collection/new"
+    mia.get(new)
+    found = mia.fragment(f"{COLLECTIONS}/products/lookup?lookup=C-1%2C+A-1%3BX-9%0AC-1").text
+    assert f'value="add:{c} {a}"' in found and "Add all 2" in found
+    assert "No product has the SKU X-9." in found and "Boots" not in found
+    assert "Add all" not in mia.fragment(f"{COLLECTIONS}/products/lookup?lookup=C-1+Axe").text, "words, no list"
+    answer = mia.swap(new, {"product": [a, b], "intent": f"add:{c} {a}"})
+    assert [one["value"] for one in Reading(answer.text).all("input") if one.get("name") == "product"] == [
+        str(a),
+        str(b),
+        str(c),
+    ]
+    assert "2 products are in the list, 3 in all." in answer.text
+
+
+def test_without_javascript_products_are_looked_up_by_a_button(app: Flask, mia: Merchandiser) -> None:
+    a, b = stored(app, sku="A-1", name="Axe"), stored(app, sku="B-1", name="Boots")
+    mia.get(f"{COLLECTIONS}/collection/new")
+    mia.post(f"{COLLECTIONS}/collection/new", {"name": "Typed", "lookup": "A-1 B-1", "intent": "look"}, 200)
+    sent = {"name": "Typed", "product": [a], "lookup": "boots", "intent": "look"}
+    page = mia.post(f"{COLLECTIONS}/collection/new", sent, 200)
+    assert [one["value"] for one in page.all("button") if one.get("value", "").startswith("add:")] == [f"add:{b}"]
+    assert (page.value("name"), page.value("product")) == ("Typed", str(a))
 
 
 @pytest.mark.parametrize("intent", ["add:", "add:x", "add:99999999999", "up:1", "nonsense", "remove:5"])

@@ -65,7 +65,9 @@ def test_what_was_typed_stays_when_it_is_refused(someone: Merchandiser, app: Fla
 
 def test_a_row_is_edited_in_place(someone: Merchandiser, app: Flask) -> None:
     row = _add(someone, app)
-    assert someone.get(f"{PATH}?edit={row.id}").value("revision") == "1"
+    page = someone.get(f"{PATH}?edit={row.id}")
+    assert page.value("revision") == "1"
+    assert [one["name"] for one in page.all("input") if one.get("hx-get", "").endswith("field=sku")] == ["sku", "sku"]
     form = {"query": "cup", "sku": "CUP-1", "within": "2", "revision": "1"}
     answer = someone.swap(f"{PATH}/{row.id}", form)
     assert answer.status_code == 200 and "just-changed" in answer.text and "Saved." in answer.text

@@ -1,6 +1,7 @@
 // The editor of content: rows of its lists are dragged by their grip, or moved with Alt and an arrow key.
 import "../page.js";
 import { followGrid } from "../product_grid.js";
+import "../product_picker.js";
 import "../rich_text.js";
 import "../row_drag.js";
 import "../shop_frame.js";
