@@ -1,6 +1,6 @@
 """Search rules as a table, one a line, and its import: a preview of what each line does, then its application.
 
-Products stand as `SKU`, or as `position:SKU` for pins, separated by semicolons.
+Products stand as `SKU`, or as `position:SKU` for pins, separated by semicolons, and so do levels, as ids or as paths.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from app.domain.shared.csv_tables import ImportLine, ImportReport, RowOutcome, c
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.shared.record_fields import Cells, fields_of
 from app.domain.shared.text import one_line
+from app.domain.taxonomy.level_paths import LevelPaths
+from app.domain.taxonomy.taxonomies import active_tree
 
 NAMES = Rule.columns()
 COLUMNS = {name.casefold(): name for name in NAMES}
@@ -93,11 +95,13 @@ class ShopState:
 def preview(site_id: int, text: str) -> ImportReport[RuleRow]:
     """Preview an import; nothing is written. Raises Invalid."""
     shop = ShopState({_key_of(rule): rule for rule in stored_rules(site_id)})
+    paths = LevelPaths.of(active_tree(site_id))
     lines: list[ReadLine] = []
     for number, cells in read_table(text):
         line = ", ".join(cell for cell in cells.values() if cell)
         try:
-            lines.append((number, line, read_rule(cells, shop.rules.get(_key_in(cells)))))
+            rule = read_rule(cells, shop.rules.get(_key_in(cells)))
+            lines.append((number, line, replace(rule, levels=tuple(map(paths.find, rule.levels)))))
         except Invalid as invalid:
             lines.append((number, line, invalid))
     rules = [rule for _, _, rule in lines if isinstance(rule, Rule)]

@@ -180,7 +180,7 @@ def test_an_archive_that_is_unsafe_is_refused_by_name_and_nothing_is_kept(
     app: Flask, mia: Merchandiser, pictures: bytes, reason: str
 ) -> None:
     page = sent(mia, TABLE, 400, pictures)
-    assert reason in " ".join(page.texts.values())
+    assert reason in page.texts["a"] and "#f-pictures" in {link.get("href") for link in page.all("a")}
     assert list(app.config["SHOP"].bundle_folder.iterdir()) == []
 
 

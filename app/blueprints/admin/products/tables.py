@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from flask import current_app, flash, make_response, redirect, render_template, request, url_for
 from flask_login import current_user
-from werkzeug.datastructures import MultiDict
+from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.wrappers import Response
 
 from app import ports
@@ -38,7 +38,7 @@ from app.domain.bundles.table_rows import (
     column_targets,
     guess_columns,
 )
-from app.domain.shared.problems import Conflict, DomainError, Invalid, NotFound
+from app.domain.shared.problems import Conflict, DomainError, Invalid, NotFound, Problem
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
@@ -129,13 +129,21 @@ def products_import_upload(permit: str) -> Response:
         with folder.received(sent.stream, "csv", MOST_LINES) as file:
             header_and_samples(folder.path(file), name, 1)
             if pictures is not None and pictures.filename:
-                archive = folder.receive(pictures.stream, beside=file)
-                check_archive(folder.path(archive), pictures.filename[: runs.LONGEST_NAME])
+                _receive_pictures(folder, file, pictures)
     except DomainError as refused:
         return _page(FieldErrors(refused))
     received = ReceivedFile(*_holder(), file, name, ports.machine_id())
     token = issue_received_file(received, ports.clock().now())
     return redirect(url_for("admin.products_import_columns", token=token))
+
+
+def _receive_pictures(folder: BundleFolder, table: str, sent: FileStorage) -> None:
+    """Store the archive of a table's pictures beside it. Raises Invalid for one that is none, or unsafe."""
+    try:
+        archive = folder.receive(sent.stream, beside=table)
+        check_archive(folder.path(archive), (sent.filename or "")[: runs.LONGEST_NAME])
+    except Invalid as refused:
+        raise Invalid([Problem(one.code, one.message, "#/pictures") for one in refused.problems]) from refused
 
 
 @bp.get(f"{PAGE}/upload/<permit>")

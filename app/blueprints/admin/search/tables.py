@@ -76,8 +76,8 @@ TABLES: Mapping[str, Table] = {
         page="admin.search_ranking",
         most=MOST_RULES,
         columns="A CSV file with the columns of the export, of which only term is needed. Products are named by SKU "
-        "with semicolons between, pinned ones with their place: 1:COAT-2;3:COAT-7. Groups stand as "
-        "manufacturer=Acme&attribute.colour=Red, the range of a number as "
+        "with semicolons between, pinned ones with their place: 1:COAT-2;3:COAT-7, levels by id or path: Camping > "
+        "Tents. Groups stand as manufacturer=Acme&attribute.colour=Red, the range of a number as "
         "attribute.weight-g.from=100&attribute.weight-g.to=900. What the file has no column for stays.",
         pasted="The first line names the columns, such as term,pins,note. Then a rule a line.",
         rows=lambda site_id: rule_import.table_rows(rules.stored_rules(site_id)),

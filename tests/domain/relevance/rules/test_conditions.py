@@ -293,3 +293,14 @@ def test_a_table_keeps_rules_of_one_term_apart(indexing: SearchContext, site: Si
         (Match.CONTAINS, 7): (ProductGroup(("Bolt",), stock="out"),),
         (Match.STARTS_WITH, 100): (ProductGroup(new_days=30),),
     }
+
+
+def test_a_table_of_rules_names_levels_by_their_paths(site: Site) -> None:
+    text = (
+        "term,match,levels,boosts\nred,contains,Camping > Tents,T-1\nblue,contains,camping;tents,T-2\n"
+        "grey,contains,Camping > Yurts,T-3\n"
+    )
+    one, two, unknown = rule_import.preview(site.id, text).lines
+    assert one.made and one.made.rule.levels == ("tents",)
+    assert two.made and two.made.rule.levels == ("camping", "tents")
+    assert unknown.made is None and "Camping > Yurts" in unknown.reason
