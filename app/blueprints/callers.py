@@ -3,7 +3,7 @@ limits of callers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
@@ -13,11 +13,13 @@ from flask_login import current_user
 from app import ports
 from app.config import Config
 from app.domain.orders.limits import RECIPIENT_KEY_PURPOSE
+from app.domain.shared import strict_json
 from app.domain.shared.author import Author, Origin
 from app.domain.shared.rate_limit import Rate
 from app.domain.sites import accounts, throttle
 from app.domain.sites.accounts import DEMO_PASSWORD, Role
 from app.domain.sites.models import User
+from app.domain.sites.passkey_ceremonies import RelyingParty
 from app.domain.sites.throttle import is_this_machine, network
 from app.ports import clock
 from app.transaction import transaction
@@ -64,6 +66,24 @@ def user_by_credentials(email: str, password: str, device_id: str | None = None)
         else:
             throttle.forget_attempt(email, address)
     return user
+
+
+LONGEST_CREDENTIAL = 16_384  # Characters; those of RSA with an attestation have some 4,000.
+
+
+def relying_party() -> RelyingParty:
+    """Return the shop as the browser of the request knows it, for passkeys."""
+    return RelyingParty(request_host(), f"{request.scheme}://{request.host.lower()}")
+
+
+def sent_credential() -> Mapping[str, Any]:
+    """Return what a browser answered for a passkey, in the field `credential` of the form; empty for what is none."""
+    text = request.form.get("credential", "")
+    try:
+        answer = strict_json.loads(text[:LONGEST_CREDENTIAL])
+    except ValueError:
+        return {}
+    return answer if isinstance(answer, dict) else {}
 
 
 def password_memory() -> int:

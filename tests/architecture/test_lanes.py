@@ -76,6 +76,8 @@ SIGN_IN = {
     "POST /admin/login",
     "GET /admin/login/code",
     "POST /admin/login/code",
+    "GET /admin/login/passkey",
+    "POST /admin/login/passkey",
     "GET /admin/forgotten",
     "POST /admin/forgotten",
     "GET /admin/invitation/<token>",

@@ -10,6 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from app.domain.sites.one_time_codes import STEP, code_at
+from tests.e2e.till.test_unlock import AUTHENTICATOR
 from tests.processes import RunningShop
 
 EMAIL, PASSWORD = "two.steps@demo.test", "nine blue kettles"
@@ -82,3 +83,37 @@ def test_turning_it_on_and_signing_in_with_a_code_and_a_recovery_code(
     page.get_by_role("button", name="Turn off").click()
     expect(page.get_by_text("is off")).to_be_visible()
     sign_out(page)
+
+
+@pytest.mark.parametrize("page", [(1280, 800), (390, 844)], indirect=True, ids=["wide", "phone"])
+def test_a_passkey_is_added_signs_in_alone_and_is_removed(page: Page, shop: RunningShop, _user: None) -> None:
+    devices = page.context.new_cdp_session(page)
+    devices.send("WebAuthn.enable")
+    devices.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
+    give_password(page)
+    page.get_by_role("button", name="your account").click()
+    page.get_by_role("link", name="Passkeys").click()
+    check_accessibility(page)
+    page.get_by_label("Name").fill("This device")
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Continue").click()
+    check_accessibility(page)
+    page.get_by_role("button", name="Make the passkey").click()
+    expect(page.get_by_text("Passkey added")).to_be_visible()
+    check_accessibility(page)
+    sign_out(page)
+
+    page.get_by_role("link", name="Sign in with a passkey").click()
+    expect(page.get_by_role("button", name="Use a passkey")).to_be_focused()
+    check_accessibility(page)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Dashboard")).to_be_visible()
+
+    page.goto("/admin/passkeys")
+    page.get_by_role("button", name="Remove… This device").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove passkey").click()
+    expect(page.get_by_text("No passkeys yet")).to_be_visible()
+    sign_out(page)
+    page.get_by_role("link", name="Sign in with a passkey").click()
+    page.get_by_role("button", name="Use a passkey").click()
+    expect(page.get_by_text("It may have been removed")).to_be_visible()

@@ -249,6 +249,13 @@ CONTROLS = (
         "blueprints/admin/test_second_factor.py",
     ),
     Control(
+        "the challenge of a passkey at sign-in is for one browser",
+        "blueprints/admin/passkey_sign_in.py",
+        'return f"admin-browser:{browser}"',
+        'return "admin-browser"',
+        "blueprints/admin/test_sign_in_passkeys.py",
+    ),
+    Control(
         "wrong codes are slowed down",
         "domain/sites/second_factors.py",
         "if seconds := throttle.count_within(clock, tries, *WRONG_CODES):",

@@ -88,6 +88,7 @@ PARTS = {
     "/admin/activity": Help("guide", "activity", "the activity log"),
     "/admin/password": Help("guide", "your-account", "your account"),
     "/admin/two-step": Help("guide", "your-account", "two-step sign-in"),
+    "/admin/passkeys": Help("guide", "your-account", "passkeys"),
     "/admin/tokens": Help("guide", "your-account", "access tokens"),
 }
 

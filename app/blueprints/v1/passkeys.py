@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import request
 from marshmallow import fields, validate
 
 from app import ports
-from app.blueprints.callers import rate_limited, request_host
+from app.blueprints.callers import rate_limited, relying_party, request_host
 from app.blueprints.v1.api import ApiBlueprint, Body, Shape, ShortLine, UtcTime
 from app.blueprints.v1.callers import (
     calling_author,
@@ -22,7 +21,7 @@ from app.domain.pos import sessions
 from app.domain.pos.rules import device_problems
 from app.domain.shared.problems import Invalid, Unauthenticated
 from app.domain.sites import api_sessions, passkeys
-from app.domain.sites.passkey_ceremonies import RelyingParty, request_options
+from app.domain.sites.passkey_ceremonies import request_options
 from app.domain.sites.passkeys import ListedPasskey
 from app.domain.sites.session_unlock import Assertion, Proof
 from app.transaction import transaction
@@ -109,7 +108,7 @@ class PasskeysShape(Shape):
 def options() -> dict[str, Any]:
     """The options with which the browser makes a passkey of this device for the caller."""
     token = issue_challenge(PASSKEY_REGISTRATION, current_session_id(), ports.clock().now())
-    made = passkeys.registration_options(session_of_caller(), _relying_party(), challenge_of(token))
+    made = passkeys.registration_options(session_of_caller(), relying_party(), challenge_of(token))
     return {"public_key": made, "challenge_token": token}
 
 
@@ -132,7 +131,7 @@ def register(body: dict[str, Any]) -> ListedPasskey:
         raise Invalid(problems) if problems else _no_challenge()
     author, credential = calling_author(), body["credential"]
     with transaction():
-        return passkeys.register(author, session_of_caller(), _relying_party(), challenge, credential, body.get("name"))
+        return passkeys.register(author, session_of_caller(), relying_party(), challenge, credential, body.get("name"))
 
 
 @bp.get("")
@@ -191,11 +190,7 @@ def sent_proof(refresh_token: str, sent: dict[str, Any] | None) -> Proof:
         return Proof(session_of_access_token())
     bound_to, now = api_sessions.hash_token(refresh_token), ports.clock().now()
     challenge = read_challenge(PASSKEY_ASSERTION, sent["challenge_token"], bound_to, now)
-    return Proof(session_of_access_token(), Assertion(_relying_party(), challenge, sent["credential"]))
-
-
-def _relying_party() -> RelyingParty:
-    return RelyingParty(request_host(), f"{request.scheme}://{request.host.lower()}")
+    return Proof(session_of_access_token(), Assertion(relying_party(), challenge, sent["credential"]))
 
 
 def _no_challenge() -> Invalid:

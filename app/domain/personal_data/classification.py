@@ -162,6 +162,7 @@ COLUMNS: Mapping[str, Columns] = {
     "second_factors": Columns(secret="seed"),
     "settings": Columns(none="key value"),
     "sign_in_failures": Columns(personal="key"),
+    "sign_in_passkeys": Columns(personal="name", secret="credential_id public_key", none="id host"),
     "sign_in_sessions": Columns(secret="token_hash", none="host"),
     "simulator_events": Columns(text="body"),
     "simulator_intents": Columns(

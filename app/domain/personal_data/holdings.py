@@ -31,6 +31,7 @@ from app.domain.sites.models import (
     RoleGrant,
     SecondFactor,
     SignInFailure,
+    SignInPasskey,
     SignInSession,
     User,
     UserDevice,
@@ -335,6 +336,14 @@ HOLDINGS: tuple[Holding, ...] = (
         UserPasskey,
         _of_user(UserPasskey.user_id),
         ("name", "device_id", "created_at", "last_used_at"),
+        "They are removed.",
+    ),
+    Holding(
+        "signInPasskeys",
+        "Passkeys to sign in with",
+        SignInPasskey,
+        _of_user(SignInPasskey.user_id),
+        ("name", "host", "created_at", "last_used_at"),
         "They are removed.",
     ),
     Holding(

@@ -16,7 +16,7 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.shared.records import existing, flush_or_conflict
 from app.domain.shared.text import line_problems
-from app.domain.sites.models import Domain, RoleGrant, Site, User, UserPasskey
+from app.domain.sites.models import Domain, RoleGrant, SignInPasskey, Site, User, UserPasskey
 from app.events import publish
 from app.extensions import db
 
@@ -118,13 +118,14 @@ def get_user(email: str) -> User:
 
 
 def set_password(memory_kib: int, user: User, password: str) -> None:
-    """Set a password, which ends all the user's sessions and removes the passkeys that unlocked them. Raises
-    Invalid."""
+    """Set a password, which ends all the user's sessions and removes all passkeys, those that unlocked them and those
+    to sign in with. Raises Invalid."""
     if problems := password_problems(password):
         raise Invalid(problems)
     user.password_hash = hasher(memory_kib).hash(password)
     user.session_version += 1
     remove_passkeys_of(user.id)
+    db.session.execute(delete(SignInPasskey).where(SignInPasskey.user_id == user.id))
     publish(SessionsEnded(user.id))
 
 

@@ -121,6 +121,24 @@ class RecoveryCode(Base):
     code_hash: Mapped[str] = mapped_column(String(64))
 
 
+class SignInPasskey(Base):
+    """A passkey by which a user signs in to the admin at a host (app/domain/sites/sign_in_passkeys.py); columns as in
+    UserPasskey."""
+
+    __tablename__ = "sign_in_passkeys"
+    __table_args__ = (UniqueConstraint("host", "credential_id"),)
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    host: Mapped[str] = mapped_column(String(253))
+    credential_id: Mapped[str] = mapped_column(String(1_364))
+    public_key: Mapped[bytes] = mapped_column(LargeBinary)
+    sign_count: Mapped[int] = mapped_column(BigInteger)
+    name: Mapped[str] = mapped_column(String(60))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    last_used_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
 class RoleGrant(Base):
     """A role of a user on a site. SUPERADMIN on any site reaches every site."""
 

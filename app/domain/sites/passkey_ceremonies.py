@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,33 +55,44 @@ def owner_handle(site_id: int, user_id: int, device: str) -> bytes:
     return hashlib.sha256(f"passkey/{site_id}/{user_id}/{device}".encode()).digest()
 
 
-def creation_options(party: RelyingParty, shop_name: str, owner: PasskeyOwner, challenge: bytes) -> dict[str, Any]:
-    """Return the options for `navigator.credentials.create` (PublicKeyCredentialCreationOptionsJSON). None is excluded:
-    the device's own passkey of the day before is to be replaced."""
+def creation_options(
+    party: RelyingParty,
+    shop_name: str,
+    owner: PasskeyOwner,
+    challenge: bytes,
+    for_sign_in: bool = False,
+    known: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return the options for `navigator.credentials.create` (PublicKeyCredentialCreationOptionsJSON). A till has one on
+    the device itself, which replaces that of the day before. One `for_sign_in` may lie anywhere, such as on a phone or
+    a security key, and is found without the user's address; devices with one of the `known` make no second."""
+    place = {} if for_sign_in else {"authenticatorAttachment": "platform"}
     return {
         "rp": {"id": party.id, "name": shop_name},
         "user": {"id": encode(owner.handle), "name": owner.email, "displayName": owner.display_name},
         "challenge": encode(challenge),
         "pubKeyCredParams": [{"type": PUBLIC_KEY, "alg": algorithm} for algorithm in ALGORITHMS],
         "timeout": TIMEOUT,
-        "excludeCredentials": [],
-        "authenticatorSelection": {
-            "authenticatorAttachment": "platform",
-            "residentKey": "preferred",
-            "requireResidentKey": False,
+        "excludeCredentials": [{"type": PUBLIC_KEY, "id": credential_id} for credential_id in known],
+        "authenticatorSelection": place
+        | {
+            "residentKey": "required" if for_sign_in else "preferred",
+            "requireResidentKey": for_sign_in,
             "userVerification": "required",
         },
         "attestation": "none",
     }
 
 
-def request_options(party_id: str, credential_id: str, challenge: bytes) -> dict[str, Any]:
-    """Return the options for `navigator.credentials.get` (PublicKeyCredentialRequestOptionsJSON) with one passkey."""
+def request_options(party_id: str, credential_id: str | None, challenge: bytes) -> dict[str, Any]:
+    """Return the options for `navigator.credentials.get` (PublicKeyCredentialRequestOptionsJSON) with one passkey, or
+    with any that the user has for this shop."""
+    one = {"type": PUBLIC_KEY, "id": credential_id, "transports": ["internal"]}
     return {
         "challenge": encode(challenge),
         "timeout": TIMEOUT,
         "rpId": party_id,
-        "allowCredentials": [{"type": PUBLIC_KEY, "id": credential_id, "transports": ["internal"]}],
+        "allowCredentials": [one] if credential_id else [],
         "userVerification": "required",
     }
 

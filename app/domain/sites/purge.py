@@ -14,6 +14,7 @@ from app.domain.sites.models import (
     ApiSession,
     PersonalToken,
     SignInFailure,
+    SignInPasskey,
     SignInSession,
     UserDevice,
     UserPasskey,
@@ -60,6 +61,12 @@ RETENTIONS = (
         UserPasskey,
         dated=UserPasskey.last_used_at,
         is_old=lambda now: _is_without_use(UserPasskey.last_used_at, now, sign_in_sessions.DEVICE_KNOWN_FOR),
+    ),
+    Retention(
+        "passkeys to sign in with",
+        SignInPasskey,
+        dated=SignInPasskey.last_used_at,
+        is_old=lambda now: _is_without_use(SignInPasskey.last_used_at, now, sign_in_sessions.DEVICE_KNOWN_FOR),
     ),
     Retention(
         "throttled attempts",

@@ -38,7 +38,7 @@ SIGN_IN = Lane(
     2,
     20,
     _lines(
-        rf"{ANY} /admin/(?:login|login/code|logout|forgotten)\Z",
+        rf"{ANY} /admin/(?:login|login/code|login/passkey|logout|forgotten)\Z",
         rf"{ANY} /admin/(?:new-password|invitation)/[^/]+\Z",
         rf"{ANY} /v1/auth/(?:login|refresh|logout|passkeys/assertionOptions)\Z",
     ),

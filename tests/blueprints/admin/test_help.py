@@ -59,7 +59,7 @@ def test_documents_lead_to_anchors_that_exist_and_to_no_file(name: str) -> None:
 def test_every_page_of_the_admin_has_a_part_of_its_own_section(app: Flask) -> None:
     read = [rule.rule for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ())]
     rules = {rule for rule in read if rule.startswith("/admin/")}
-    outside = {"/admin/", "/admin/login", "/admin/login/code", "/admin/rest/alerts"}
+    outside = {"/admin/", "/admin/login", "/admin/login/code", "/admin/login/passkey", "/admin/rest/alerts"}
     outside |= {"/admin/forgotten", "/admin/new-password/<token>", "/admin/invitation/<token>"}
     assert {rule for rule in rules - outside if help_of(rule).anchor == "dashboard"} == set()
 

@@ -32,7 +32,7 @@ class Phone:
 
 
 def key_on(page: Reading) -> str:
-    return next(field["value"] for field in page.all("input") if field.get("id") == "key")
+    return page.texts["textarea"]
 
 
 def codes_on(html: str) -> list[str]:
