@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.e2e.test_from_rebuild_to_shop import sign_in
@@ -50,6 +51,22 @@ def test_pictures_are_pinned_moved_undone_and_saved(page: Page) -> None:
     expect(page.locator("#details-news")).to_contain_text("Saved.")
     page.reload()
     assert in_order(page)[:2] == [first, second]
+
+
+def test_the_category_is_shown_as_shoppers_see_it(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising/category/1")
+    in_form = in_order(page)
+    page.get_by_role("button", name="As shoppers see it").press("Enter")
+    expect(page).to_have_url(re.compile(r"show=shop"))
+    frame, figure = page.frame_locator("[data-shop-frame] iframe"), page.locator("[data-shop-frame] figure")
+    expect(frame.locator("h1")).to_have_text("Outdoor")
+    page.get_by_role("button", name="Phone, 390 px").press("Enter")
+    expect(figure).to_have_attribute("data-width", "390")
+    assert in_order(page) == in_form
+    assert Axe().run(page).violations_count == 0
+    page.get_by_role("button", name="List", exact=True).press("Enter")
+    expect(figure).to_have_count(0)
 
 
 @pytest.mark.parametrize("page", [(390, 844)], indirect=True, ids=["phone"])

@@ -81,6 +81,7 @@ def test_the_page_of_shoppers_stands_in_a_frame_at_both_widths(page: Page) -> No
     expect(figure).to_have_attribute("data-width", "1280")
     page.get_by_role("button", name="Phone, 390 px").click()
     expect(figure).to_have_attribute("data-width", "390")
+    assert Axe().run(page).violations_count == 0
     assert page.locator("[data-shop-frame] iframe").evaluate("frame => frame.style.width") == "390px"
     page.get_by_role("textbox", name="Text").fill("Light for the night")
     expect(frame.get_by_text("Light for the night")).to_have_count(1)
