@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.e2e.test_from_rebuild_to_shop import sign_in
+from tests.waiting import until
 
 SIZES = [(1280, 800), (390, 844)]
 on_both = pytest.mark.parametrize("page", SIZES, indirect=True, ids=["wide", "phone"])
@@ -35,8 +36,8 @@ def test_a_task_is_searched_opened_and_followed_to_its_page(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Add a synonym")
     picture = page.get_by_role("main").get_by_role("img")
     picture.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('main img').complete")
-    assert picture.evaluate("image => image.naturalWidth") == int(picture.get_attribute("width") or 0)
+    width = int(picture.get_attribute("width") or 0)
+    until(lambda: picture.evaluate("image => image.naturalWidth") == width)
     expect_accessible(page)
     page.get_by_role("link", name="Open Synonyms").click()
     expect(page).to_have_url(re.compile(r"/admin/search/synonyms$"))
@@ -48,11 +49,16 @@ def test_the_tasks_of_a_page_stay_beside_it_while_one_works(page: Page) -> None:
     page.goto("/admin/search/synonyms")
     page.get_by_role("button", name="Help", exact=True).press("Enter")
     beside = page.get_by_role("complementary", name="Help with this page")
-    beside.get_by_text("Add a synonym").click()
+    beside.locator("summary").first.press("Enter")
     expect(beside.get_by_role("listitem").first).to_contain_text("choose Synonyms, then Add a synonym")
     expect_accessible(page)
     page.get_by_role("main").press("Tab")
     expect(beside).to_be_visible()
     beside.get_by_role("button", name="Close help").press("Enter")
     expect(beside).to_be_hidden()
-    expect(page.get_by_role("button", name="Help", exact=True)).to_be_focused()
+    opens = page.get_by_role("button", name="Help", exact=True)
+    expect(opens).to_be_focused()
+    opens.press("Enter")
+    beside.get_by_role("link").first.press("Escape")
+    expect(beside).to_be_hidden()
+    expect(opens).to_be_focused()

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from functools import cache
 
 import pytest
 from PIL import Image
 
 from app.web import help_tasks
+from app.web.documentation import DOCUMENTS, document
 from app.web.help_tasks import PICTURES, SECTIONS, TASKS, Task, task_sections, tasks_by_name
+from tests.surroundings import ROOT
 
 ALL = [task for section in task_sections() for task in section.tasks]
 LARGEST = 1_500_000  # Bytes of all pictures.
+# Labels that pages put together.
+PUT_TOGETHER = {"Add a collection", "Add the collection", "Add a page", "Add the page"}
+
+
+@cache
+def labels_of_the_program() -> str:
+    app = ROOT / "app"
+    files = [file for folder in ("blueprints", "domain") for file in (app / folder).rglob("*.py")]
+    files += [file for file in (app / "templates" / "admin").rglob("*.html") if file.parent.name != "help"]
+    files += (app / "static" / "till").rglob("*.js")
+    texts = [file.read_text(encoding="utf-8") for file in files] + [document(name).title for name in DOCUMENTS]
+    return " ".join(" ".join(texts).split())
 
 
 def test_every_file_of_tasks_is_a_section() -> None:
@@ -29,6 +45,13 @@ def test_a_task_has_short_steps_and_related_tasks_that_exist(task: Task) -> None
     assert all(len(step) <= 250 and step.endswith(".") for step in task.steps)
     assert task.related and set(task.related) <= set(tasks_by_name()) - {task.name}
     assert task.lead.endswith(".") and task.picture.alt.endswith(".")
+
+
+@pytest.mark.parametrize("task", ALL, ids=lambda task: task.name)
+def test_what_a_step_names_in_bold_is_written_in_the_program(task: Task) -> None:
+    """A label that changes is changed in the tasks that name it, too."""
+    named = {label for step in task.steps for label in re.findall(r"\*\*(.+?)\*\*", step)}
+    assert {label for label in named - PUT_TOGETHER if label not in labels_of_the_program()} == set()
 
 
 @pytest.mark.parametrize("task", ALL, ids=lambda task: task.name)

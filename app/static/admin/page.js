@@ -37,3 +37,13 @@ if (!("command" in HTMLButtonElement.prototype)) {
     else dialog.close();
   });
 }
+
+// Help beside the page stays open while one works; Escape within it closes it, and the focus goes back to its button.
+const help = document.getElementById("help-beside");
+help?.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") help.hidePopover();
+});
+help?.addEventListener("beforetoggle", (event) => {
+  if (event.newState !== "closed" || !help.contains(document.activeElement)) return;
+  document.querySelector("[popovertarget=help-beside]").focus();
+});
