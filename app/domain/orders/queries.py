@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.catalogue.queries import contains
+from app.domain.delivery.declaration import DeliveryPayment
 from app.domain.orders.handover import Handover, handover_of
 from app.domain.orders.listing import OVERDUE_AFTER, OrderFilter, OrderList
 from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderLine, amount_due
@@ -43,6 +44,7 @@ class OrderRow:
     items: int
     is_ready: bool
     is_delivered: bool
+    awaits_transfer: bool
     is_overdue: bool
 
     @property
@@ -65,6 +67,12 @@ PLACED_AT = func.coalesce(Order.submitted_at, Order.paid_at, Order.updated_at)
 IS_ORDER = or_(Order.status != OPEN, Order.paid_amount > 0)
 UNSUBMITTED = and_(Order.status == OPEN, Order.paid_amount > 0)
 READY = and_(Order.status == SUBMITTED, Order.ready_at.is_not(None))
+AWAITS_TRANSFER = and_(
+    Order.status == SUBMITTED,
+    Order.delivery_payment == DeliveryPayment.IN_ADVANCE.value,
+    Order.paid_at.is_(None),
+    Order.total > 0,
+)
 COLUMNS = (
     Order.id,
     Order.number,
@@ -80,6 +88,7 @@ COLUMNS = (
     Order.paid_amount,
     READY.label("is_ready"),
     (Order.delivery_method != "").label("is_delivered"),
+    AWAITS_TRANSFER.label("awaits_transfer"),
 )
 
 

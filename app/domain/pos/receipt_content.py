@@ -37,6 +37,7 @@ class Purchase:
     subtotal: int = 0
     discount: int = 0
     tax: int = 0
+    delivery: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +122,16 @@ def receipt_rows(receipt: Receipt) -> Rows:
 
 def _sum_rows(receipt: Receipt) -> Iterator[tuple[str, str]]:
     bought = receipt.purchase
-    if bought.lines and (bought.discount or bought.tax):
+    if bought.lines and (bought.discount or bought.tax or bought.delivery):
         yield "Subtotal", _money(receipt, bought.subtotal)
     if bought.discount:
         yield "Discount", f"-{_money(receipt, bought.discount)}"
     if bought.tax:
         yield "Tax", _money(receipt, bought.tax)
+    if bought.delivery:
+        yield "Delivery", _money(receipt, bought.delivery)
     if bought.lines and receipt.others:
-        yield "Total", _money(receipt, bought.subtotal - bought.discount + bought.tax)
+        yield "Total", _money(receipt, bought.subtotal - bought.discount + bought.tax + bought.delivery)
 
 
 def _payment_rows(receipt: Receipt) -> Iterator[tuple[str, str]]:

@@ -125,7 +125,7 @@ def _purchase(payment: PosTransaction) -> Purchase:
         )
         for line in order.lines
     )
-    return Purchase(lines, subtotal_of(order), order.discount, order.tax)
+    return Purchase(lines, subtotal_of(order), order.discount, order.tax, order.delivery_price)
 
 
 def _refunds_on_receipt(payment: PosTransaction) -> Iterable[ReceiptRefund]:

@@ -177,6 +177,7 @@ def test_an_order_is_paid_sent_and_delivered(app: Flask, ada: PageClient, order_
     ada.get(path)
     shown = text(ada, path)
     assert "1 Long &lt;Lane&gt;" in shown and "about 2.15 kg" in shown and "£3.95" in shown
+    assert "To be paid" in shown and "To be paid" in text(ada, "/admin/orders")
     assert "Payment received" in shown and "To pay by bank transfer" in shown and "Sent…" not in shown
     ada.post(f"{path}/ready", {})
     assert "is to be paid before it is sent" in text(ada, path)

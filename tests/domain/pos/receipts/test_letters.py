@@ -55,6 +55,15 @@ def test_a_discount_a_tax_and_refunds_lead_to_what_is_left() -> None:
     ]
 
 
+def test_a_receipt_of_an_order_that_is_delivered_names_what_that_costs() -> None:
+    delivered = replace(RECEIPT, purchase=Purchase(LINES, 3_000, delivery=395), paid=3_395)
+    assert receipt_rows(delivered)[2:] == [
+        ("Subtotal", "£30.00"),
+        ("Delivery", "£3.95"),
+        ("Paid by card", "£33.95"),
+    ]
+
+
 def test_cash_shows_what_was_handed_over_its_change_and_the_rounding() -> None:
     cash = replace(RECEIPT, paid=3_002, cash=CashHandling(5_000, 2_000, -2), card=())
     assert receipt_rows(cash)[2:] == [
