@@ -1,7 +1,7 @@
 """Delivery: the methods of each shop, and how an order is delivered
 
 Revision: d4a83f60b1e9
-Follows: b27d51e3f8c7
+Follows: c93e62f409d8
 Date: 2026-11-29 00:40:00.000000+00:00
 """
 
@@ -12,7 +12,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "d4a83f60b1e9"
-down_revision = "b27d51e3f8c7"
+down_revision = "c93e62f409d8"
 branch_labels = None
 depends_on = None
 
