@@ -28,6 +28,7 @@ FOR_SHOPPERS = (
     "/no-such-page",
     "/admin/login",
     "/admin/forgotten",
+    "/admin/login/passkey",
 )
 FOR_STAFF = (
     "/admin/?days=30",
@@ -48,6 +49,7 @@ FOR_STAFF = (
     "/admin/merchandising/category/3",
     "/admin/merchandising/category/3?show=grid",
     "/admin/orders",
+    "/admin/passkeys",
     "/admin/password",
     "/admin/personal-data",
     "/admin/pos",
@@ -78,11 +80,13 @@ FOR_STAFF = (
     "/admin/seo/sitemap",
     "/admin/settings",
     "/admin/settings/appearance",
+    "/admin/settings/delivery",
     "/admin/settings/emails",
     "/admin/settings/import-export",
     "/admin/settings/search",
     "/admin/subscriptions",
     "/admin/tokens",
+    "/admin/two-step",
     "/admin/user/invite",
     "/admin/users",
 )
