@@ -1,6 +1,7 @@
 // The editor of a search rule: pins are dragged by their grip, and what shoppers would see follows each change.
 import "../page.js";
 import { followGrid } from "../product_grid.js";
+import "../product_picker.js";
 import "../row_drag.js";
 import "../shop_frame.js";
 
