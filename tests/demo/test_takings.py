@@ -18,18 +18,19 @@ from app.domain.bundles.importer import import_bundle
 from app.domain.pos import journal, sessions
 from app.domain.pos.models import PosLocation, PosSession, PosTransaction
 from app.domain.pos.reports import figures_of_today
-from app.domain.sites.models import User
+from app.domain.sites import accounts
 from app.domain.sites.sites import site_at
 from app.extensions import db
 from app.ports import images
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
+from tests.page_client import PageClient
 
 DAYS = [json.loads(line) for line in TAKINGS.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.fixture
-def site_id(app: Flask, clock: StoppedClock, tmp_path: Path) -> Iterator[int]:
+def demo(app: Flask, clock: StoppedClock, tmp_path: Path) -> Flask:
     """The demo shop's people and tills, without its products, which take a while."""
     folder = tmp_path / "demo"
     folder.mkdir()
@@ -40,7 +41,13 @@ def site_id(app: Flask, clock: StoppedClock, tmp_path: Path) -> Iterator[int]:
         with transaction():
             site = site_at(HOST)
             write_takings(clock, site, 8, "The tests")
-        yield site.id
+    return app
+
+
+@pytest.fixture
+def site_id(demo: Flask) -> Iterator[int]:
+    with demo.app_context():
+        yield site_at(HOST).id
 
 
 def test_every_day_before_today_is_closed_with_a_z_report_of_its_sales(site_id: int) -> None:
@@ -80,6 +87,16 @@ def test_the_journal_of_all_of_it_is_whole(site_id: int) -> None:
     assert found.is_whole and found.total == sum(len(day["sales"]) for day in DAYS) + len(DAYS) - 1 + 2
 
 
-def test_its_agent_signs_in_as_everybody_of_the_demo_shop(app: Flask, site_id: int) -> None:
-    user = db.session.scalars(select(User).where(User.email == EMAIL)).one()
-    assert user.password_hash is not None and user.enabled
+def test_admins_open_its_payments_and_reports(demo: Flask) -> None:
+    with demo.app_context():
+        payments = db.session.scalars(select(PosTransaction.id).order_by(PosTransaction.created_at).limit(12)).all()
+        work_sessions = db.session.scalars(select(PosSession.id)).all()
+    admin = PageClient(demo).signed_in("admin@demo.test")
+    for payment_id in payments:
+        assert "Shop counter" in admin.client.get(f"/admin/pos/transactions/{payment_id}").text
+    for session_id in work_sessions:
+        assert "Cora Counter" in admin.client.get(f"/admin/pos/sessions/{session_id}").text
+
+
+def test_its_agent_signs_in_as_everybody_of_the_demo_shop(site_id: int) -> None:
+    assert accounts.check_password(8, EMAIL, "demo-password-1").display_name == "Cora Counter"
