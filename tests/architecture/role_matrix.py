@@ -389,6 +389,7 @@ TAXONOMY_PAGES: Rows = {
     ("GET", "/admin/catalogue/taxonomy/tasks/<task_id>"): STAFF,
     ("GET", "/admin/catalogue/taxonomy/tasks/<task_id>/lost"): STAFF,
     ("POST", "/admin/catalogue/taxonomy/tasks/<task_id>/resume"): STAFF,
+    ("POST", "/admin/catalogue/taxonomy/tasks/<task_id>/undo"): STAFF,
     ("GET", f"{TAXONOMY}/restore"): STAFF,
     ("POST", f"{TAXONOMY}/restore"): STAFF,
     ("POST", f"{TAXONOMY}/attribute"): STAFF,

@@ -50,6 +50,25 @@ def test_a_product_changes_its_level_by_keyboard_and_shoppers_see_what_was_fille
     expect(page.get_by_role("definition").filter(has_text=re.compile("^42 l$"))).to_be_visible()
 
 
+def test_a_level_for_several_products_is_undone_from_its_page(page: Page) -> None:
+    sign_in(page)
+    page.goto(LANTERNS)
+    for place in (0, 1):
+        page.locator("#results [data-tick]").nth(place).check()
+    page.get_by_role("button", name="Classify…").click()
+    page.get_by_label("Level", exact=True).select_option("outdoor-walking-rucksacks")
+    expect(page.locator("#preview")).to_contain_text("Brightness")
+    page.get_by_role("button", name="Change 2 products").click()
+    task = page.locator("section.task")
+    expect(task).to_contain_text("2 products moved to “Rucksacks”", timeout=30_000)
+    task.get_by_role("button", name="Undo").click()
+    expect(task).to_contain_text("2 products are as they were", timeout=30_000)
+    page.goto(LANTERNS)
+    page.locator("main tbody").get_by_role("link").first.click()
+    expect(page.locator("#taxonomy")).to_contain_text("Outdoor › Camping › Lanterns")
+    expect(page.get_by_label(re.compile("^Brightness"))).not_to_have_value("")
+
+
 def test_the_list_of_levels_opens_again_and_says_which_one_is_marked(page: Page) -> None:
     sign_in(page)
     page.goto(LANTERNS)

@@ -19,9 +19,11 @@ from app.domain.shared.problems import Invalid
 from app.domain.sites import activity as log
 from app.domain.sites.activity import ORIGINS, ActivityEntry, ActivityFilter
 from app.domain.sites.sites import time_zone_of
+from app.domain.taxonomy.tasks.undo import undoable_tasks
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
 
+ENDED_TASKS = ("taxonomy.assign_level", "taxonomy.assign_value", "taxonomy.undo")
 HEADER = ("Entry", "When", "Who", "Origin", "Action", "Thing", "Id", "What", "Changes")
 
 
@@ -32,7 +34,7 @@ def activity() -> str:
     page = log.activity(site_id, filters)
     of_search = history.changes_of(site_id, [entry.id for entry in page.items])
     context = {"page": page, "of_search": of_search, "filters": filters, "time_zone": time_zone_of(site_id)}
-    context["undone_at"] = _undone_at(site_id, page.items)
+    context["undone_at"] = undone_at(site_id, page.items)
     if wants_fragment():
         return render_template("admin/activity/_results.html", **context)
     return render_template("admin/activity/list.html", **context, **_choices(site_id))
@@ -44,16 +46,22 @@ def activity_entry(entry_id: int) -> str:
     site_id = current_user.site_id
     entry = log.entry_of(site_id, entry_id)
     change = history.changes_of(site_id, [entry_id]).get(entry_id)
-    context = {"change": change, "undone_at": _undone_at(site_id, [entry]), "time_zone": time_zone_of(site_id)}
+    context = {"change": change, "undone_at": undone_at(site_id, [entry]), "time_zone": time_zone_of(site_id)}
     return render_template("admin/activity/entry.html", entry=entry, **context)
 
 
-def _undone_at(site_id: int, entries: Sequence[ActivityEntry]) -> dict[int | None, str]:
+def undone_at(site_id: int, entries: Sequence[ActivityEntry]) -> dict[int | None, str]:
     """Return the address of the page that undoes an entry, by its id, for those that the Search section does not
     undo."""
-    if not any(entry.subject == APPEARANCE for entry in entries):
-        return {}
-    return {undoable_entry(site_id): url_for("admin.appearance")}
+    found: dict[int | None, str] = {}
+    if any(entry.subject == APPEARANCE for entry in entries):
+        found[undoable_entry(site_id)] = url_for("admin.appearance")
+    ended = {entry.id: entry.subject[1] for entry in entries if entry.action in ENDED_TASKS}
+    undoable = undoable_tasks(site_id, ended.values()) if ended else set()
+    pages = {
+        id: url_for("admin.taxonomy_task", task_id=task_id) for id, task_id in ended.items() if task_id in undoable
+    }
+    return found | pages
 
 
 @bp.get("/activity.csv")

@@ -131,6 +131,7 @@ class Kind(StrEnum):
     - ASSIGN_LEVEL: another level; values that do not hold there are dropped. `levelId`, and which products.
     - ASSIGN_VALUE: the value of one attribute. `attributeId`, `value`, `way`, and which products.
     - RESTORE: the classification that was archived when another taxonomy became active.
+    - UNDO: the classification that products had before another task. `taskId`, and its title as `undone`.
 
     Which products, that is `products`, a list of ids, or `filter`, the query of a list of products, with `upTo`, the
     highest id that there was.
@@ -141,6 +142,7 @@ class Kind(StrEnum):
     ASSIGN_LEVEL = "ASSIGN_LEVEL"
     ASSIGN_VALUE = "ASSIGN_VALUE"
     RESTORE = "RESTORE"
+    UNDO = "UNDO"
 
 
 class TaxonomyTask(LeasedWork, Base):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.blueprints.admin.activity import undone_at
 from app.domain.catalogue.models import Product
 from app.domain.shared.author import Author
 from app.domain.sites.activity import activity
@@ -139,6 +140,37 @@ def test_going_on_answers_htmx_with_the_card_also_to_the_second_click(app: Flask
         assert answer.status_code == 200
         assert f'hx-get="{address}?was=waiting"' in answer.text
         assert "Go on" not in answer.text
+
+
+def test_a_task_that_is_done_is_undone_from_its_card_and_the_activity_log_leads_there(
+    app: Flask, mia: Merchandiser
+) -> None:
+    task_id = moved_tents(app, mia)
+    address = f"/admin/catalogue/taxonomy/tasks/{task_id}"
+    assert f"{address}/undo" not in mia.fragment(address).text
+    work(app, mia)
+    assert f'action="{address}/undo"' in mia.fragment(address).text
+    undo_page = mia.post(f"{address}/undo", {}).headers["Location"]
+    assert undo_page != address and f"{address}/undo" not in mia.fragment(address).text
+    work(app, mia)
+    done = " ".join(mia.fragment(undo_page).text.split())
+    assert "Undone: Moving products to another level. 1 product is as it was." in done
+    with app.test_request_context():
+        ended = activity(mia.site_id).items
+        assert list(undone_at(mia.site_id, ended).values()) == [undo_page], "what is undone is offered no more"
+        found = db.session.query(Product).one()
+        assert (found.taxonomy_level_id, found.taxonomy_attributes) == ("tents", {"sleeps": 2})
+
+
+def test_a_task_whose_products_changed_since_says_why_it_is_not_undone(app: Flask, mia: Merchandiser) -> None:
+    task_id = moved_tents(app, mia)
+    work(app, mia)
+    with app.app_context(), transaction():
+        db.session.query(Product).one().taxonomy_attributes = {"size": 41}
+    address = f"/admin/catalogue/taxonomy/tasks/{task_id}"
+    assert mia.post(f"{address}/undo", {}).headers["Location"] == address
+    assert "1 product was classified anew since" in mia.pages.client.get(address, base_url=mia.pages.base).text
+    mia.post(f"{address[:-1]}x/undo", {}, 404)
 
 
 def test_every_lost_value_can_be_had_as_a_table(app: Flask, mia: Merchandiser) -> None:

@@ -40,11 +40,12 @@ from app.domain.taxonomy.saves import INDEX_EVENT
 from app.domain.taxonomy.tasks.batch import LostValue, count_loss_entries, lost_values
 from app.domain.taxonomy.tasks.restore import restorable_products
 from app.domain.taxonomy.tasks.summary import TaskSummary, describe_value, summary_of
+from app.domain.taxonomy.tasks.undo import undo
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
 from app.domain.work.models import State
 from app.ports import clock
 from app.transaction import transaction
-from app.web.htmx import wants_fragment
+from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import Permission, requires
 
 UNTIL_TASKS_BEGIN = timedelta(seconds=20)  # A task may begin this long after a save, once the worker has read of it.
@@ -195,6 +196,20 @@ def taxonomy_task_resume(task_id: str) -> ResponseReturnValue:
         return redirect(url_for("admin.taxonomy_task", task_id=task_id))
     task = task_summary(tasks.task_of(current_user.site_id, task_id))
     return render_template("admin/taxonomy/tasks/_card.html", task=task, announced=True)
+
+
+@bp.post("/catalogue/taxonomy/tasks/<task_id>/undo")
+@requires(Permission.MANAGE_CATALOGUE)
+def taxonomy_task_undo(task_id: str) -> ResponseReturnValue:
+    """Request the task that undoes another, and go to it; where that cannot be undone, say why."""
+    shown = task_id
+    try:
+        with transaction():
+            shown = undo(current_author(), task_id).id
+    except Conflict as conflict:
+        flash(conflict.message, "bad")
+    address = url_for("admin.taxonomy_task", task_id=shown)
+    return redirect_page(address) if wants_fragment() else redirect(address)
 
 
 @bp.get("/catalogue/taxonomy/tasks/<task_id>/lost")

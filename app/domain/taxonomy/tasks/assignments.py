@@ -302,6 +302,7 @@ def change_level(batch: Batch) -> None:
             continue
         held = values_held(tree, product.taxonomy_level_id, product.taxonomy_attributes)
         found = classification(tree, level_id, held)
+        batch.keep_before(product)
         product.taxonomy_level_id = level_id
         product.taxonomy_attributes = found.values
         product.completeness_score = found.score
@@ -328,6 +329,7 @@ def change_value(batch: Batch) -> None:
         else:
             if held is not None and Way(parameters["way"]) is not Way.ADD:
                 batch.note_loss("replaced", product, {attribute_id: held}, names)
+            batch.keep_before(product)
             others = {key: other for key, other in product.taxonomy_attributes.items() if key != attribute_id}
             keep_values(product, tree, others if value is None else others | {attribute_id: value})
             changed.append(product)

@@ -22,6 +22,7 @@ from app.domain.sites import activity
 from app.domain.sites.models import AuditEntry
 from app.domain.taxonomy.models import Kind, TaxonomyTask
 from app.domain.taxonomy.products.classification import index_values
+from app.domain.taxonomy.tasks.befores import Before, digest, keep
 from app.domain.taxonomy.tasks.summary import TITLES, Report, note_loss, numbered_products, only_replaces
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
@@ -52,6 +53,11 @@ class Batch:
     report: Report
     now: datetime
     lost: list[dict[str, Any]] = field(default_factory=list)
+    _befores: dict[int, tuple[str | None, Mapping[str, Any]]] = field(default_factory=dict)
+
+    def keep_before(self, product: Product) -> None:
+        """Keep the classification of a product that is about to change, so that the task can be undone."""
+        self._befores[product.id] = product.taxonomy_level_id, product.taxonomy_attributes
 
     def note_loss(self, kind: str, product: Product, values: Mapping[str, Any], names: Mapping[str, str]) -> None:
         """Note values that a product lost. `kind` is `dropped` or `replaced`, `names` has those of the attributes."""
@@ -71,6 +77,9 @@ class Batch:
         for product in products:
             product.revision += 1
             product.updated_at = self.now
+            if product.id in self._befores:
+                after = digest(product.taxonomy_level_id, product.taxonomy_attributes)
+                keep(self.report, product.id, Before(*self._befores[product.id], after))
         index_values(products)  # Last, since it flushes: a product is written, and indexed once.
 
 

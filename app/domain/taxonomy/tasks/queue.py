@@ -15,6 +15,7 @@ from app.domain.shared.records import existing, find_record
 from app.domain.sites import activity
 from app.domain.taxonomy.models import Kind, TaxonomyTask
 from app.domain.taxonomy.tasks.batch import TASK_SUBJECT
+from app.domain.taxonomy.tasks.befores import without_befores
 from app.domain.taxonomy.tasks.summary import summary_of, title_of
 from app.domain.work import leases
 from app.domain.work.models import UNFINISHED, State, WorkKind, WorkRequested, requested_now
@@ -25,7 +26,7 @@ from app.extensions import db
 def _record_end(clock: Clock, task: TaxonomyTask) -> None:
     if not task.has_failed:
         task.total = task.done
-    report = {key: value for key, value in task.report.items() if key != "lost"}
+    report = {key: value for key, value in without_befores(task.report).items() if key != "lost"}
     author = Author(task.site_id, task.requested_by, clock)
     subject = (TASK_SUBJECT, task.id)
     activity.record(author, f"taxonomy.{task.kind.lower()}", subject, summary_of(task).summary, after=report)
@@ -119,5 +120,5 @@ def _of_site(site_id: int) -> Select[TaxonomyTask]:
 
 def view(task: TaxonomyTask) -> dict[str, Any]:
     """The task as JSON."""
-    progress = {"done": task.done, "total": task.total, "report": task.report}
+    progress = {"done": task.done, "total": task.total, "report": without_befores(task.report)}
     return {"taskId": task.id, "kind": task.kind} | task.state_json() | progress

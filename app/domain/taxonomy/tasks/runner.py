@@ -18,7 +18,7 @@ from app.domain.catalogue.models import Product
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy.models import Kind, TaxonomyTask
-from app.domain.taxonomy.tasks import assignments, follow_ups, restore
+from app.domain.taxonomy.tasks import assignments, follow_ups, restore, undo
 from app.domain.taxonomy.tasks.batch import Batch, Task, Work, keep_lost_values
 from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.taxonomy.taxonomies import CurrentTree, lock_active_id
@@ -34,6 +34,7 @@ WORKS: Mapping[Kind, Work] = {
     Kind.ASSIGN_LEVEL: Work(assignments.assignment_candidates, assignments.change_level),
     Kind.ASSIGN_VALUE: Work(assignments.assignment_candidates, assignments.change_value),
     Kind.RESTORE: Work(restore.restore_candidates, restore.restore_batch),
+    Kind.UNDO: Work(undo.undo_candidates, undo.undo_batch),
 }
 
 

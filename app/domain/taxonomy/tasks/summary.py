@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 from app.domain.shared.text import numbered
 from app.domain.taxonomy.models import Kind, TaxonomyTask
+from app.domain.taxonomy.tasks.befores import can_be_undone, is_too_large
 from app.domain.work.progress import WorkSummary
 
 Report = dict[str, Any]
@@ -26,6 +27,7 @@ TITLES: Mapping[Kind, str] = {
     Kind.ASSIGN_LEVEL: "Moving products to another level",
     Kind.ASSIGN_VALUE: "Changing a value on products",
     Kind.RESTORE: "Restoring archived classifications",
+    Kind.UNDO: "Undoing a change of products",
 }
 STAYED = "Values that stay in the archive"
 LOST = "Values that products lost"
@@ -73,7 +75,7 @@ class Loss:
 class TaskSummary(WorkSummary):
     """A task as templates show it. `products_query` narrows the list of products to those that the task is about, ""
     where there is no such list; `products_link` is the text of a link to it. `keeps_lost`: what products lost is in the
-    activity log; what stays in the archive is not lost."""
+    activity log; what stays in the archive is not lost. `is_too_large`: it would be undone if it were smaller."""
 
     title: str
     summary: str
@@ -82,6 +84,8 @@ class TaskSummary(WorkSummary):
     keeps_lost: bool
     products_query: str
     products_link: str
+    can_be_undone: bool
+    is_too_large: bool
 
     @property
     def progress(self) -> str:
@@ -102,6 +106,8 @@ def summary_of(task: TaxonomyTask, is_unanswered: bool = False) -> TaskSummary:
         keeps_lost=kind is not Kind.RESTORE,
         products_query=_products_query(kind, task.parameters),
         products_link=_LINKS.get(kind, "") if kind else "",
+        can_be_undone=can_be_undone(task),
+        is_too_large=is_too_large(task),
     )
 
 
@@ -168,12 +174,20 @@ def _describe_restore(_parameters: Mapping[str, Any], counts: _Counts) -> str:
     return f"{numbered_products(counts.changed)} {have} a classification again{rest}."
 
 
+def _describe_undo(parameters: Mapping[str, Any], counts: _Counts) -> str:
+    what = f"Undone: {parameters['undone']}. " if parameters.get("undone") else ""
+    are = "is as it was" if counts.changed == 1 else "are as they were"
+    rest = f"; {counts.skipped:,} changed meanwhile, or had a level that is gone, and stay" if counts.skipped else ""
+    return f"{what}{numbered_products(counts.changed)} {are}{rest}."
+
+
 _DESCRIPTIONS: Mapping[Kind, Callable[[Mapping[str, Any], _Counts], str]] = {
     Kind.RECOMPUTE: _describe_recompute,
     Kind.RENAME_VALUES: _describe_renames,
     Kind.ASSIGN_LEVEL: _describe_levels,
     Kind.ASSIGN_VALUE: _describe_values,
     Kind.RESTORE: _describe_restore,
+    Kind.UNDO: _describe_undo,
 }
 
 
