@@ -12,8 +12,8 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
-from app.domain.appearance.appearances import SUBJECT as APPEARANCE
-from app.domain.appearance.appearances import undoable_entry
+from app.domain.appearance.appearances import APPEARANCES
+from app.domain.delivery.deliveries import DELIVERIES
 from app.domain.relevance import history
 from app.domain.shared.problems import Invalid
 from app.domain.sites import activity as log
@@ -54,8 +54,9 @@ def undone_at(site_id: int, entries: Sequence[ActivityEntry]) -> dict[int | None
     """Return the address of the page that undoes an entry, by its id, for those that the Search section does not
     undo."""
     found: dict[int | None, str] = {}
-    if any(entry.subject == APPEARANCE for entry in entries):
-        found[undoable_entry(site_id)] = url_for("admin.appearance")
+    for values, page in ((APPEARANCES, "admin.appearance"), (DELIVERIES, "admin.delivery")):
+        if any(entry.subject == values.subject for entry in entries):
+            found[values.undoable_entry(site_id)] = url_for(page)
     ended = {entry.id: entry.subject[1] for entry in entries if entry.action in ENDED_TASKS}
     undoable = undoable_tasks(site_id, ended.values()) if ended else set()
     pages = {

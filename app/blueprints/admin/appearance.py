@@ -25,7 +25,7 @@ from app.domain.catalogue.content import COLLECTION
 from app.domain.catalogue.pictures import StoredImage
 from app.domain.catalogue.queries import manufacturers
 from app.domain.merchandising.shop import content_links, read_shop
-from app.domain.shared.problems import Conflict, Invalid
+from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.taxonomy.taxonomies import active_tree
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
@@ -101,8 +101,8 @@ def appearance_undo() -> Answer:
     try:
         with transaction():
             undo_save(current_author(), sent_revision(request.form))
-    except Conflict as stale:
-        flash(stale.message, "bad")
+    except (Conflict, NotFound) as refused:
+        flash(refused.message, "bad")
     else:
         _flash_undoable("The last change is undone.")
     return redirect(url_for("admin.appearance"))

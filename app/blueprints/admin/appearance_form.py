@@ -34,7 +34,7 @@ class AppearanceForm:
 
     @classmethod
     def of(cls, saved: SavedAppearance) -> AppearanceForm:
-        return cls(saved.appearance.as_json(), saved.revision)
+        return cls(saved.value.as_json(), saved.revision)
 
     @classmethod
     def read(cls, sent: MultiDict[str, str], files: MultiDict[str, FileStorage], keep: Keep) -> AppearanceForm:

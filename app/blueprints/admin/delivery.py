@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.delivery_form import GROUP, DeliveryForm
 from app.blueprints.admin.forms import FieldErrors, sent_revision
+from app.blueprints.admin.shell import flash_with_undo
 from app.blueprints.callers import current_author
 from app.domain.delivery.countries import GROUPS, NAMES
 from app.domain.delivery.declaration import MOST_METHODS, PAYMENT_LABELS, RATE_LABELS, WeightUnit
@@ -46,8 +47,15 @@ def delivery_save() -> Answer:
         if errors.is_stale:  # To save again overwrites the other save, of which the page says so.
             form.revision = saved_delivery(site_id).revision
         return _page(form, errors), errors.status
-    flash("Saved. Shoppers see it at once." if changed else "No changes to save.", "good")
+    if changed:
+        _flash_undoable("Saved. Shoppers see it at once.")
+    else:
+        flash("No changes to save.", "good")
     return redirect(url_for("admin.delivery"))
+
+
+def _flash_undoable(message: str) -> None:
+    flash_with_undo(message, url_for("admin.delivery_undo"), revision=saved_delivery(current_user.site_id).revision)
 
 
 @bp.post(f"{PAGE}/arrange")
@@ -70,7 +78,7 @@ def delivery_undo() -> Answer:
     except (Conflict, NotFound) as refused:
         flash(refused.message, "bad")
     else:
-        flash("The last change is undone.", "good")
+        _flash_undoable("The last change is undone.")
     return redirect(url_for("admin.delivery"))
 
 

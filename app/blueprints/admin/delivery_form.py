@@ -36,7 +36,7 @@ class DeliveryForm:
 
     @classmethod
     def of(cls, saved: SavedDelivery, currency: str) -> DeliveryForm:
-        delivery = saved.delivery
+        delivery = saved.value
         values: Values = {
             "collection": delivery.collection,
             "weightAttribute": delivery.weight_attribute,

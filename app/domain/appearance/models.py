@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
-
-from sqlalchemy import ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.catalogue.markup import NamesPictures
-from app.domain.shared.records import JsonValue, UtcDateTime
+from app.domain.shared.records import JsonValue
 from app.domain.sites.models import ShopConfiguration
+from app.domain.sites.site_values import SiteValueColumns
 from app.extensions import Base
 
 
-class StoredAppearance(Base, ShopConfiguration, NamesPictures):
-    """The appearance of a site that has one of its own, as JSON by its declaration. `previous` is the one before the
-    last save, which undo brings back; `files` are the pictures of both, so that none is gone by then."""
+class StoredAppearance(Base, ShopConfiguration, SiteValueColumns, NamesPictures):
+    """The appearance of a site that has one of its own. `files` are the pictures of the value and of the one before, so
+    that none is gone when undo brings it back."""
 
     __tablename__ = "appearances"
 
-    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
-    value: Mapped[dict[str, Any]] = mapped_column(JsonValue)
-    previous: Mapped[dict[str, Any]] = mapped_column(JsonValue)
     files: Mapped[list[str]] = mapped_column(JsonValue)
-    revision: Mapped[int]
-    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    updated_by: Mapped[str] = mapped_column(String(100))

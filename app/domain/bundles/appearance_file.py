@@ -25,12 +25,12 @@ def appearance_document(site_id: int) -> dict[str, Any]:
     saved = saved_appearance(site_id)
     if not saved.revision:
         return {}
-    return _with_pictures(saved.appearance.as_json(), lambda picture, _: f"{MEDIA}{picture['file']}")
+    return _with_pictures(saved.value.as_json(), lambda picture, _: f"{MEDIA}{picture['file']}")
 
 
 def appearance_files(site_id: int) -> list[str]:
     """Return the files of the pictures of an appearance."""
-    return saved_appearance(site_id).appearance.files
+    return saved_appearance(site_id).value.files
 
 
 def import_appearance(task: ImportTask) -> None:
@@ -45,7 +45,7 @@ def import_appearance(task: ImportTask) -> None:
         with task.writing():
             sent = _with_pictures(document.content, lambda name, at: _kept(task, name, at, refused))
             places = {problem.pointer for problem in refused}
-            known = saved_appearance(task.site_id).appearance
+            known = saved_appearance(task.site_id).value
             wanted = read_sent(known.as_json() | {key: sent[key] for key in sent if f"#/{key}" not in places})
             is_changed = wanted != known
             if is_changed and not task.dry_run:

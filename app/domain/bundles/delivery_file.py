@@ -15,7 +15,7 @@ KIND = "delivery"
 def delivery_document(site_id: int) -> dict[str, Any]:
     """Return the delivery of a site; empty where it has none of its own, which an import leaves as it is."""
     saved = saved_delivery(site_id)
-    return saved.delivery.as_json() if saved.revision else {}
+    return saved.value.as_json() if saved.revision else {}
 
 
 def import_delivery(task: ImportTask) -> None:
@@ -25,7 +25,7 @@ def import_delivery(task: ImportTask) -> None:
         return
     try:
         with task.writing():
-            known = saved_delivery(task.site_id).delivery
+            known = saved_delivery(task.site_id).value
             wanted = read_sent(known.as_json() | document.content)
             is_changed = wanted != known
             if is_changed and not task.dry_run:

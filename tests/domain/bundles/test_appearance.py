@@ -33,7 +33,7 @@ def test_an_appearance_comes_with_its_pictures_and_goes_with_them(take: Take, tm
     appearance = {"logo": "media/logo.png", "accent": "#8a1f5c", "sections": sections}
     bundle = with_picture(write_bundle(tmp_path / "in", site=SITE, appearance=appearance))
     assert take(bundle).counts["appearance"].changed == 1
-    saved = saved_appearance(sites.site_at(HOST).id).appearance
+    saved = saved_appearance(sites.site_at(HOST).id).value
     assert saved.logo is not None and (saved.logo.width, saved.logo.height) == (600, 200)
     assert saved.sections[0].picture == saved.logo
     assert take(bundle).counts["appearance"].unchanged == 1
@@ -49,7 +49,7 @@ def test_a_dry_run_changes_nothing(take: Take) -> None:
 def test_what_the_file_leaves_out_stays(take: Take) -> None:
     take(site=SITE, appearance={"accent": "#8a1f5c"})
     take(site=SITE, appearance={"font": "lora"})
-    saved = saved_appearance(sites.site_at(HOST).id).appearance
+    saved = saved_appearance(sites.site_at(HOST).id).value
     assert (saved.accent, saved.font) == ("#8a1f5c", "lora")
 
 
@@ -62,12 +62,12 @@ def test_what_is_wrong_is_named_with_its_line_and_nothing_is_taken(take: Take) -
 
 def test_a_picture_whose_file_is_missing_is_left_out_alone(take: Take, tmp_path: Path) -> None:
     take(with_picture(write_bundle(tmp_path / "in", site=SITE, appearance={"logo": "media/logo.png"})))
-    logo = saved_appearance(sites.site_at(HOST).id).appearance.logo
+    logo = saved_appearance(sites.site_at(HOST).id).value.logo
     sections = [{"kind": "text", "heading": "Repairs", "picture": "media/gone.webp"}]
     report = take(site=SITE, appearance={"accent": "#8a1f5c", "logo": "media/none.png", "sections": sections})
     assert {field for _, _, field in refusals(report)} == {"logo", "sections/0/picture"}
     assert report.counts["appearance"].changed == 1
-    saved = saved_appearance(sites.site_at(HOST).id).appearance
+    saved = saved_appearance(sites.site_at(HOST).id).value
     assert (saved.accent, saved.logo) == ("#8a1f5c", logo)
     assert [(section.heading, section.picture) for section in saved.sections] == [("Repairs", None)]
 

@@ -26,7 +26,7 @@ def test_what_the_file_leaves_out_stays_and_a_dry_run_changes_nothing(take: Take
     take(site=SITE, delivery={"methods": [METHOD]})
     assert take(delivery={"collection": False}, dry_run=True).counts["delivery"].changed == 1
     take(site=SITE, delivery={"defaultWeight": 900})
-    saved = saved_delivery(sites.site_at(HOST).id).delivery
+    saved = saved_delivery(sites.site_at(HOST).id).value
     assert (len(saved.methods), saved.collection, saved.default_weight) == (1, True, 900)
 
 
