@@ -27,9 +27,9 @@ from app.domain.sites.models import Site
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
 from app.domain.work.leases import Claim, perform
+from app.domain.work.step_notes import StepNotes
 from app.extensions import db
 
-BETWEEN_NOTES = 1.0  # Seconds.
 UNCLAIMED = 3_600.0  # Seconds that a file without a run may be there: its upload is under way.
 MAY_IMPORT = (Role.ADMIN, Role.SUPERADMIN)
 MAY_IMPORT_PRODUCTS = (Role.MERCHANDISER, *MAY_IMPORT)
@@ -73,24 +73,9 @@ class _Order:
         return self.is_dry_run or self.action is Action.EXPORT or self.columns is not None
 
 
-@dataclass(slots=True)
-class _Notes:
-    """The watch of a run: it notes the progress in the row, at intervals, and ends the work once it is cancelled."""
-
-    context: SearchContext
-    claim: Claim[BundleRun]
-    noted_at: float = field(default=float("-inf"))
-    step: str = ""
-
-    def __call__(self, step: str, done: int, total: int | None) -> None:
-        """Note the progress. Raises Cancelled, LeaseLost."""
-        now = self.context.clock.monotonic()
-        if step == self.step and now - self.noted_at < BETWEEN_NOTES:
-            return
-        self.step, self.noted_at = step, now
-        columns = {"step": step, "done": done, "total": total}
-        if self.context.commit(lambda: leases.renew(self.context.clock, self.claim, **columns).is_cancelled):
-            raise Cancelled(CANCELLED)
+def _end_cancelled(run: BundleRun) -> None:
+    if run.is_cancelled:
+        raise Cancelled(CANCELLED)
 
 
 def perform_run(context: SearchContext, settings: BundleSettings, run_id: str) -> bool:
@@ -114,7 +99,7 @@ def _perform(context: SearchContext, settings: BundleSettings, claim: Claim[Bund
     """Run a claimed export or import. Raises LeaseLost."""
     order = context.commit(lambda: _read_order(context, settings, claim))
     try:
-        report = _carry_out(context, settings, order, _Notes(context, claim))
+        report = _carry_out(context, settings, order, StepNotes(context, claim, _end_cancelled))
     except DomainError as refused:
         problems = refused.problems if isinstance(refused, Invalid) else []
         reason = " ".join(problem.message for problem in problems) or refused.message

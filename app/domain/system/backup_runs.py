@@ -7,7 +7,7 @@ whichever site it was requested from.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import BigInteger, Index, String, select, text
@@ -22,10 +22,10 @@ from app.domain.work.context import WorkContext
 from app.domain.work.leases import Claim, insert_alone, perform
 from app.domain.work.models import LeasedWork, OfMachine, WorkKind, WorkRequested, requested_now, state_known
 from app.domain.work.progress import WorkSummary
+from app.domain.work.step_notes import StepNotes
 from app.events import publish
 from app.extensions import Base, db
 
-BETWEEN_NOTES = 1.0  # Seconds.
 MOST_ATTEMPTS = 3
 BUSY = "A backup is already being made. Wait until it is done."
 _UNFINISHED = text("state in ('waiting', 'running')")
@@ -91,25 +91,6 @@ class BackupSummary(WorkSummary):
     note: str
 
 
-@dataclass(slots=True)
-class _Notes:
-    """The watch of a run: it notes the progress in the row, at intervals."""
-
-    context: WorkContext
-    claim: Claim[BackupRun]
-    noted_at: float = field(default=float("-inf"))
-    step: str = ""
-
-    def __call__(self, step: str, done: int, total: int | None) -> None:
-        """Note the progress. Raises LeaseLost."""
-        now = self.context.clock.monotonic()
-        if step == self.step and now - self.noted_at < BETWEEN_NOTES:
-            return
-        self.step, self.noted_at = step, now
-        columns = {"step": step, "done": done, "total": total}
-        self.context.commit(lambda: leases.renew(self.context.clock, self.claim, **columns))
-
-
 def request_backup(author: Author, machine: str) -> BackupRun:
     """Request a backup of this machine and return its run. Call it in a transaction. Raises Conflict while one is
     unfinished."""
@@ -140,7 +121,7 @@ def run_backup(context: WorkContext, make: Callable[[Watch], MadeBackup], run_id
 
 
 def _back_up(context: WorkContext, make: Callable[[Watch], MadeBackup], claim: Claim[BackupRun]) -> None:
-    made = make(_Notes(context, claim))
+    made = make(StepNotes(context, claim))
     columns = {"step": "", "file": made.file, "bytes": made.bytes, "note": made.note}
     context.commit(lambda: leases.finish(context.clock, claim, **columns))
 
