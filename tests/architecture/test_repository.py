@@ -84,6 +84,12 @@ def test_files_that_the_docs_name_are_there() -> None:
     assert [pair for pair in sorted(named) if not any((place / pair[1]).is_file() for place in places)] == []
 
 
+def test_the_map_has_one_row_of_each() -> None:
+    """A merge leaves both rows of what two changes described."""
+    rows = re.findall(r"^\| ([^|]+) \|", (ROOT / "docs" / "map.md").read_text(), re.MULTILINE)
+    assert len(rows) > 50 and sorted(set(rows)) == sorted(rows)
+
+
 def test_targets_of_make_that_the_docs_name_are_there() -> None:
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").glob("*.md")]
