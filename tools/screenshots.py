@@ -27,7 +27,7 @@ COLOURS = 128  # A picture of few colours takes a third of the bytes.
 SECONDS_TO_INDEX = 120
 SECONDS_TO_SETTLE = 1.0  # Charts, pictures that come late, frames.
 TENTS = "/c/outdoor/camping/tents"
-EDITOR = ("admin@demo.test", "demo-password-1")
+EDITOR, PASSWORD = "admin@demo.test", "demo-password-1"
 
 
 def main() -> int:
@@ -66,7 +66,9 @@ def running_demo_shop(address: str | None) -> Iterator[str]:
         yield address.rstrip("/")
         return
     with tempfile.TemporaryDirectory() as folder:
-        shop = RunningShop(Path(folder)).start()
+        backups = Path(folder) / "backups"
+        backups.mkdir(mode=0o700)
+        shop = RunningShop(Path(folder), BACKUP_DIR=str(backups)).start()
         try:
             yield shop.address
         finally:
@@ -81,12 +83,12 @@ def wait_until_indexed(context: object, address: str) -> None:
         time.sleep(0.5)
 
 
-def signed_in_page(browser: Browser, address: str, size: tuple[int, int], scheme: str) -> Page:
+def signed_in_page(browser: Browser, address: str, size: tuple[int, int], scheme: str, email: str = EDITOR) -> Page:
     viewport = {"width": size[0], "height": size[1]}
     context = browser.new_context(base_url=address, viewport=viewport, color_scheme=scheme)  # type: ignore[arg-type]
     page = context.new_page()
     page.goto("/admin/login")
-    for name, text in zip(("email", "password"), EDITOR, strict=True):
+    for name, text in (("email", email), ("password", PASSWORD)):
         page.fill(f"[name={name}]", text)
     page.keyboard.press("Enter")
     page.wait_for_url(lambda url: "login" not in url)

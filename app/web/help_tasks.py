@@ -25,9 +25,10 @@ PICTURES = FOLDER.parent / "app" / "static" / "admin" / "help"
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What a picture shows, in words, and how it is taken: the page `at` an address of the demo shop (or a screen of
-    its till, by name), after pressing and filling in what the selectors find and waiting for one, cut to the element
-    `of` and to a height, on a screen of a width, both in pixels."""
+    """What a picture shows, in words, and how it is taken: the page `at` an address of the demo shop (or at the end of
+    a journey, or a screen of its till, both by name), after pressing and filling in what the selectors find and waiting
+    for one, cut to the element `of` and to a height, on a screen of a width, both in pixels. `superadmin` is for pages
+    that no other role may open."""
 
     alt: str
     at: str = ""
@@ -38,6 +39,8 @@ class Picture:
     screen: int = 1040
     height: int = 500
     till: str = ""
+    journey: str = ""
+    superadmin: bool = False
 
 
 @dataclass(frozen=True, slots=True)
