@@ -19,7 +19,19 @@ EMAIL, PASSWORD = "two.steps@demo.test", "nine blue kettles"
 @pytest.fixture(scope="module")
 def _user(shop: RunningShop) -> None:
     """A merchandiser whom no other test signs in."""
-    made = shop.flask("user", "create", EMAIL, "--role", "MERCHANDISER", "--name", "Two Steps", "--password", PASSWORD)
+    made = shop.flask(
+        "user",
+        "create",
+        EMAIL,
+        "--site",
+        "localhost",
+        "--role",
+        "MERCHANDISER",
+        "--name",
+        "Two Steps",
+        "--password",
+        PASSWORD,
+    )
     assert made.returncode == 0, made.stderr
 
 
