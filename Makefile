@@ -43,7 +43,6 @@ torture: $(VENV)/.ready-dev ## Run all fault tests, the long ones too, and print
 screenshots: $(VENV)/.ready-dev ## Take the pictures of docs/screenshots and of Help anew, from the demo shop in Chromium
 	$(BIN)/python tools/screenshots.py
 	$(BIN)/python -m tools.help_pictures
-	$(BIN)/python -m tools.help_pictures
 
 openapi: $(VENV)/.ready ## Write docs/openapi.json, the description of the API, anew
 	$(BIN)/flask --app wsgi openapi write docs/openapi.json
