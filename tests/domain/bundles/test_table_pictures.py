@@ -78,6 +78,14 @@ def test_descriptions_stand_beside_their_pictures_and_empty_cells_say_nothing() 
     assert read_pictures([("", ""), (" ", "x")]) == {}
 
 
+def test_a_cell_of_very_many_blanks_is_read() -> None:
+    blanks = " " * 2**20
+    assert read_pictures([(f"a{blanks}b|c{blanks}", f"First{blanks}one{blanks}|{blanks}Second")]) == {
+        "images": [f"a{blanks}b", "c"],
+        "imageTexts": [f"First{blanks}one", "Second"],
+    }
+
+
 def test_pictures_are_found_by_name_in_the_zip_and_the_same_again_changes_nothing(take_table: Taken) -> None:
     archive = packed({"shop/tents/Red.png": png(1), "shop/tents/in.png": png(2), "shop/mug.png": png(3)})
     text = f'{HEAD}T-1,Tent,10,"red.PNG, tents/in.png",Red tent|Its inside\nM-1,Mug,5,mug.png,\n'
