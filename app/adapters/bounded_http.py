@@ -107,8 +107,12 @@ class _GuardedBackend(_Backend):
         if not allowed:
             raise OutOfBounds("The server may not connect to this address.")
         stream = self._connect_to_first(allowed[:MOST_ADDRESSES], port, timeout, local_address, socket_options)
-        ours, theirs = (stream.get_extra_info(name) for name in ("client_addr", "server_addr"))
-        if ours[0] == theirs[0] and not self._allows("127.0.0.1"):  # By another address than that of the loopback.
+        try:
+            ours, theirs = ends_of(stream)
+        except httpcore2.ConnectError:
+            stream.close()
+            raise
+        if ours == theirs and not self._allows("127.0.0.1"):  # By another address than that of the loopback.
             stream.close()
             raise OutOfBounds("The server may not connect to this address.")
         return stream
@@ -122,6 +126,16 @@ class _GuardedBackend(_Backend):
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 continue
         return super().connect_tcp(last, *arguments)
+
+
+def ends_of(stream: httpcore2.NetworkStream) -> tuple[str, str]:
+    """Return the IP addresses of a connection, ours and that of the server. Raises ConnectError where the server has
+    reset it."""
+    try:
+        ours, theirs = (stream.get_extra_info(name) for name in ("client_addr", "server_addr"))
+    except OSError as error:
+        raise httpcore2.ConnectError("The server closed the connection at once.") from error
+    return str(ours[0]), str(theirs[0])
 
 
 class _Transport(httpx2.HTTPTransport):

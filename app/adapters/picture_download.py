@@ -54,9 +54,12 @@ class PictureDownload:
         for _ in range(MOST_REDIRECTS + 1):
             self._check(address)
             answer = client.get(address, headers=HEADERS)
-            if not answer.is_redirect:
+            if not answer.has_redirect_location:
                 return answer
-            address = urljoin(address, answer.headers["Location"])
+            try:
+                address = urljoin(address, answer.headers["Location"])
+            except ValueError as error:
+                raise PictureNotFetched("The host redirects to what is no address.") from error
         raise PictureNotFetched(f"The host redirects more than {MOST_REDIRECTS} times.")
 
     def _check(self, address: str) -> None:

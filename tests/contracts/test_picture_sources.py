@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 from collections.abc import Iterator
+from contextlib import closing
 from time import monotonic
 
 import pytest
+from httpcore2 import ConnectError, ReadError, SyncBackend
 
+from app.adapters.bounded_http import ends_of
 from app.adapters.picture_download import LARGEST_ANSWER, MOST_REDIRECTS, PictureDownload
 from app.domain.catalogue.picture_source import NoPictureSource, PictureNotFetched, PictureSource
 from tests.fakes.picture_host import PictureHost, picture_host
@@ -78,6 +83,28 @@ def test_a_redirect_leads_to_nothing_that_may_not_be_reached_at_once(host: Pictu
     assert host.requests == ["/metadata", "/inside", "/file"]
     assert "redirects more than" in reason(HERE, host.address("/round"))
     assert host.requests.count("/round") == MOST_REDIRECTS + 1
+
+
+def test_a_redirect_that_leads_nowhere_refuses_its_picture_alone(host: PictureHost) -> None:
+    host.pages = {"/choices": (300, b""), "/unchanged": (304, b""), "/bare": (301, b""), "/broken": (302, "http://[x/")}
+    for path, status in (("/choices", 300), ("/unchanged", 304), ("/bare", 301)):
+        assert reason(HERE, host.address(path)) == f"The host answered with status {status}."
+    assert reason(HERE, host.address("/broken")) == "The host redirects to what is no address."
+
+
+def test_a_connection_that_was_reset_at_once_counts_as_none() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        closing(SyncBackend().connect_tcp(*server.getsockname())) as stream,
+    ):
+        assert ends_of(stream) == ("127.0.0.1", "127.0.0.1")
+        theirs, _ = server.accept()
+        theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        theirs.close()
+        with pytest.raises(ReadError):
+            stream.read(1, timeout=10)
+        with pytest.raises(ConnectError):
+            ends_of(stream)
 
 
 def test_only_the_ports_of_the_web_are_reached(host: PictureHost) -> None:
