@@ -36,13 +36,14 @@ class PictureDownload:
         # Imported when they are needed: they take a while.
         from httpx2 import HTTPError, InvalidURL
 
-        from app.adapters.bounded_http import OutOfBounds, bounded_client
+        from app.adapters.bounded_http import OutOfBounds, OutOfTime, bounded_client
 
         try:
             with bounded_client(address, self._timeout, LARGEST_ANSWER, self._allows) as client:
                 answer = self._follow(client, address)
         except OutOfBounds as error:
-            raise PictureNotFetched(f"It cannot be fetched: {error}") from error
+            is_silent = isinstance(error, OutOfTime)
+            raise PictureNotFetched(f"It cannot be fetched: {error}", is_silent) from error
         except (HTTPError, InvalidURL, UnicodeError) as error:
             raise PictureNotFetched(f"The host does not answer ({type(error).__name__}).", is_silent=True) from error
         if answer.status_code != 200:

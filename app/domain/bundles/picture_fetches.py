@@ -12,18 +12,21 @@ from sqlalchemy import select
 from app.domain.catalogue.models import Product, ProductImage
 from app.domain.catalogue.picture_source import PictureNotFetched, PictureSource, host_of_address
 from app.domain.catalogue.pictures import StoredImage
+from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Invalid
 from app.extensions import db
 
 NOT_FETCHED = "address_not_fetched"
-MOST_FETCHED = 2_000  # In one import: other work waits for the same worker.
+MOST_FETCHED = 2_000  # In one import: other work waits for the same worker, …
+BUDGET = 600.0  # … which ends a job after an hour. Seconds from the first that is fetched.
 MOST_REMEMBERED = 20_000  # Addresses with their pictures, of one import.
 MOST_SILENT = 3  # Answers that a host owes, before no more is requested of it.
 WILL_BE_FETCHED = (
     "Pictures at addresses are fetched by the import, not by the preview. Those that cannot be fetched are named then."
 )
 MORE_LEFT = (
-    f"{MOST_FETCHED:,} pictures were fetched, as many as one import takes. Import the same file again for the others."
+    f"One import fetches at most {MOST_FETCHED:,} pictures from addresses, and for {BUDGET / 60:.0f} minutes. "
+    "Import the same file again for the others."
 )
 
 
@@ -37,8 +40,10 @@ class PictureFetches:
     was left for the next import."""
 
     source: PictureSource
+    clock: Clock
     awaited: bool = False
     is_full: bool = False
+    _began: float | None = None
     _fetched: int = 0
     _silent: Counter[str] = field(default_factory=Counter)
     _known: dict[str, StoredImage] = field(default_factory=dict)
@@ -79,7 +84,7 @@ class PictureFetches:
     def _fetch(self, host: str, address: str) -> bytes:
         if self._silent[host] >= MOST_SILENT:
             raise PictureNotFetched(f"Not tried, since {host} did not answer {MOST_SILENT} times.")
-        if self._fetched >= MOST_FETCHED:
+        if self._fetched >= MOST_FETCHED or self._is_over():
             self.is_full = True
             raise NotYetFetched
         self._fetched += 1
@@ -90,6 +95,12 @@ class PictureFetches:
             raise
         self._silent[host] = 0
         return data
+
+    def _is_over(self) -> bool:
+        """Whether the time for fetching is over; it begins with the first picture."""
+        now = self.clock.monotonic()
+        self._began = now if self._began is None else self._began
+        return now - self._began >= BUDGET
 
     def notes(self) -> list[str]:
         """Return what people should know besides the pictures that could not be fetched."""

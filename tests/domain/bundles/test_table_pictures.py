@@ -25,6 +25,7 @@ from app.ports import clock, images
 from app.transaction import transaction
 from tests.domain.bundles.conftest import SITE, Take, count, one
 from tests.domain.bundles.picture_archives import packed, png
+from tests.fakes.clock import StoppedClock
 
 HEAD = "sku,name,price,images,image text\n"
 Taken = Callable[..., BundleReport]
@@ -154,14 +155,17 @@ def test_the_pictures_of_a_table_stay_and_go_with_it(tmp_path: Path) -> None:
 
 
 class Web:
-    """A web of pictures by their addresses; other addresses of its hosts lack one, other hosts are silent."""
+    """A web of pictures by their addresses; other addresses of its hosts lack one, other hosts are silent. Each answer
+    takes `minutes` on the clock."""
 
-    def __init__(self, **pictures: bytes) -> None:
+    def __init__(self, clock: StoppedClock | None = None, minutes: float = 0, **pictures: bytes) -> None:
+        self.clock, self.minutes = clock or StoppedClock(), minutes
         self.pictures = {f"https://x.test/{name}.png": data for name, data in pictures.items()}
         self.fetched: list[str] = []
 
     def fetch(self, address: str) -> bytes:
         self.fetched.append(address)
+        self.clock.move(minutes=self.minutes)
         if address in self.pictures:
             return self.pictures[address]
         if address.startswith("https://x.test/"):
@@ -220,3 +224,12 @@ def test_one_import_fetches_only_so_many_and_the_same_again_the_others(
     assert (report.notes, report.refusals, len(one("T-1").images)) == ([MORE_LEFT], [], 2)
     assert take_table(text, web=web).notes == [] and len(one("T-1").images) == 3
     assert len(web.fetched) == 3
+
+
+def test_one_import_fetches_only_so_long_and_the_same_again_the_others(take_table: Taken, clock: StoppedClock) -> None:
+    web = Web(clock, 4, a=png(1), b=png(2), c=png(3), d=png(4))
+    text = f"{HEAD}T-1,Tent,10,{'|'.join(web.pictures)},\n"
+    report = take_table(text, web=web)
+    assert (report.notes, report.refusals, len(one("T-1").images)) == ([MORE_LEFT], [], 3)
+    assert take_table(text, web=web).notes == [] and len(one("T-1").images) == 4
+    assert len(web.fetched) == 4
