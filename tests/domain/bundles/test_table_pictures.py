@@ -233,3 +233,27 @@ def test_one_import_fetches_only_so_long_and_the_same_again_the_others(take_tabl
     assert (report.notes, report.refusals, len(one("T-1").images)) == ([MORE_LEFT], [], 3)
     assert take_table(text, web=web).notes == [] and len(one("T-1").images) == 4
     assert len(web.fetched) == 4
+
+
+def test_pictures_that_cannot_be_had_do_not_count_among_those_of_one_import(
+    take_table: Taken, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(picture_fetches, "MOST_FETCHED", 1)
+    web = Web(page=b"<html>", a=png(1))
+    named = ("https://x.test/gone.png", "https://x.test/page.png", "https://x.test/a.png")
+    report = take_table(f"{HEAD}T-1,Tent,10,{'|'.join(named)},\n", web=web)
+    assert (report.notes, len(report.refusals), len(one("T-1").images)) == ([], 2, 1)
+
+
+def test_pictures_for_which_a_product_has_no_room_are_not_fetched(take_table: Taken) -> None:
+    web = Web(**{f"p{number}": png(number) for number in range(MOST_IMAGES + 2)})
+    names = list(web.pictures)
+    take_table(f"{HEAD}T-1,Tent,10,{'|'.join(names[: MOST_IMAGES - 1])},\n", web=web)
+    text = f"{HEAD}T-1,Tent,10,{'|'.join([names[0], *names[-3:]])},\n"
+    for dry_run in (True, False):
+        report = take_table(text, dry_run=dry_run, web=web)
+        assert [refused.reason for refused in report.refusals] == [
+            "A product has at most 30 pictures, and this one has 29; the rest is left out."
+        ]
+    assert web.fetched == names[:MOST_IMAGES]
+    assert [image.source for image in one("T-1").images] == names[:MOST_IMAGES]
