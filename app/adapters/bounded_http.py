@@ -1,5 +1,8 @@
-"""An HTTP client for untrusted servers: the whole answer, from the first look-up of the name to the last byte, comes
-within one deadline and is no larger than a limit, whatever the server does in between.
+"""An HTTP client for untrusted servers: the whole answer, from the connection to the last byte, comes within one
+deadline and is no larger than a limit, whatever the server does in between.
+
+The look-up of the host’s name is not cut off: the system has limits of its own for that, often some ten seconds for
+each server of names. Its time counts afterwards, so that little or nothing is left after a long one.
 
 The bounds are enforced where bytes come from the network, below HTTP: a server can hold a caller up with headers, with
 the sizes of chunks and with compression as well as with the body.
@@ -25,16 +28,20 @@ class OutOfBounds(httpx2.TransportError):
     """The error that an answer is too slow, too large or compressed, or that its host may not be connected to."""
 
 
+class OutOfTime(OutOfBounds):
+    """The error that an answer is too slow."""
+
+
 class _Bounds:
     def __init__(self, seconds: float, size: int) -> None:
         self._end, self._bytes_left = monotonic() + seconds, size
 
     def left(self, wanted: float | None) -> float:
-        """Return the seconds for which an operation with a timeout of `wanted` may wait. Raises OutOfBounds when none
-        are left."""
+        """Return the seconds for which an operation with a timeout of `wanted` may wait. Raises OutOfTime when none are
+        left."""
         left = self._end - monotonic()
         if left <= 0:
-            raise OutOfBounds("The answer took too long.")
+            raise OutOfTime("The answer took too long.")
         return left if wanted is None else min(left, wanted)
 
     def take(self, read: bytes) -> bytes:
@@ -107,8 +114,12 @@ class _GuardedBackend(_Backend):
         if not allowed:
             raise OutOfBounds("The server may not connect to this address.")
         stream = self._connect_to_first(allowed[:MOST_ADDRESSES], port, timeout, local_address, socket_options)
-        ours, theirs = (stream.get_extra_info(name) for name in ("client_addr", "server_addr"))
-        if ours[0] == theirs[0] and not self._allows("127.0.0.1"):  # By another address than that of the loopback.
+        try:
+            ours, theirs = ends_of(stream)
+        except httpcore2.ConnectError:
+            stream.close()
+            raise
+        if ours == theirs and not self._allows("127.0.0.1"):  # By another address than that of the loopback.
             stream.close()
             raise OutOfBounds("The server may not connect to this address.")
         return stream
@@ -122,6 +133,16 @@ class _GuardedBackend(_Backend):
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 continue
         return super().connect_tcp(last, *arguments)
+
+
+def ends_of(stream: httpcore2.NetworkStream) -> tuple[str, str]:
+    """Return the IP addresses of a connection, ours and that of the server. Raises ConnectError where the server has
+    reset it."""
+    try:
+        ours, theirs = (stream.get_extra_info(name) for name in ("client_addr", "server_addr"))
+    except OSError as error:
+        raise httpcore2.ConnectError("The server closed the connection at once.") from error
+    return str(ours[0]), str(theirs[0])
 
 
 class _Transport(httpx2.HTTPTransport):

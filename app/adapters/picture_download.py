@@ -36,13 +36,14 @@ class PictureDownload:
         # Imported when they are needed: they take a while.
         from httpx2 import HTTPError, InvalidURL
 
-        from app.adapters.bounded_http import OutOfBounds, bounded_client
+        from app.adapters.bounded_http import OutOfBounds, OutOfTime, bounded_client
 
         try:
             with bounded_client(address, self._timeout, LARGEST_ANSWER, self._allows) as client:
                 answer = self._follow(client, address)
         except OutOfBounds as error:
-            raise PictureNotFetched(f"It cannot be fetched: {error}") from error
+            is_silent = isinstance(error, OutOfTime)
+            raise PictureNotFetched(f"It cannot be fetched: {error}", is_silent) from error
         except (HTTPError, InvalidURL, UnicodeError) as error:
             raise PictureNotFetched(f"The host does not answer ({type(error).__name__}).", is_silent=True) from error
         if answer.status_code != 200:
@@ -54,9 +55,12 @@ class PictureDownload:
         for _ in range(MOST_REDIRECTS + 1):
             self._check(address)
             answer = client.get(address, headers=HEADERS)
-            if not answer.is_redirect:
+            if not answer.has_redirect_location:
                 return answer
-            address = urljoin(address, answer.headers["Location"])
+            try:
+                address = urljoin(address, answer.headers["Location"])
+            except ValueError as error:
+                raise PictureNotFetched("The host redirects to what is no address.") from error
         raise PictureNotFetched(f"The host redirects more than {MOST_REDIRECTS} times.")
 
     def _check(self, address: str) -> None:

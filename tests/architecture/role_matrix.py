@@ -276,6 +276,7 @@ STAFF_OF_SHOP: Rows = {
     ("POST", "/admin/personal-data/erase"): ADMINS,
     ("GET", "/admin/settings/sites"): SUPERADMINS,
     ("POST", "/admin/settings/sites"): SUPERADMINS,
+    ("POST", "/admin/settings/sites/copy"): SUPERADMINS,
     ("GET", "/admin/settings/backups"): SUPERADMINS,
     ("POST", "/admin/settings/backups"): SUPERADMINS,
     ("POST", "/admin/settings/backups/<name>/download"): SUPERADMINS,

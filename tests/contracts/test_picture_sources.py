@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 from collections.abc import Iterator
+from contextlib import closing
 from time import monotonic
 
 import pytest
+from httpcore2 import ConnectError, ReadError, SyncBackend
 
+from app.adapters.bounded_http import ends_of
 from app.adapters.picture_download import LARGEST_ANSWER, MOST_REDIRECTS, PictureDownload
 from app.domain.catalogue.picture_source import NoPictureSource, PictureNotFetched, PictureSource
 from tests.fakes.picture_host import PictureHost, picture_host
@@ -27,10 +32,14 @@ def host() -> Iterator[PictureHost]:
         yield made
 
 
-def reason(source: PictureSource, address: str) -> str:
+def refusal(source: PictureSource, address: str) -> PictureNotFetched:
     with pytest.raises(PictureNotFetched) as refused:
         source.fetch(address)
-    return refused.value.message
+    return refused.value
+
+
+def reason(source: PictureSource, address: str) -> str:
+    return refusal(source, address).message
 
 
 def test_a_picture_is_fetched_also_by_the_name_of_its_host_and_after_redirects(host: PictureHost) -> None:
@@ -80,6 +89,28 @@ def test_a_redirect_leads_to_nothing_that_may_not_be_reached_at_once(host: Pictu
     assert host.requests.count("/round") == MOST_REDIRECTS + 1
 
 
+def test_a_redirect_that_leads_nowhere_refuses_its_picture_alone(host: PictureHost) -> None:
+    host.pages = {"/choices": (300, b""), "/unchanged": (304, b""), "/bare": (301, b""), "/broken": (302, "http://[x/")}
+    for path, status in (("/choices", 300), ("/unchanged", 304), ("/bare", 301)):
+        assert reason(HERE, host.address(path)) == f"The host answered with status {status}."
+    assert reason(HERE, host.address("/broken")) == "The host redirects to what is no address."
+
+
+def test_a_connection_that_was_reset_at_once_counts_as_none() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        closing(SyncBackend().connect_tcp(*server.getsockname())) as stream,
+    ):
+        assert ends_of(stream) == ("127.0.0.1", "127.0.0.1")
+        theirs, _ = server.accept()
+        theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        theirs.close()
+        with pytest.raises(ReadError):
+            stream.read(1, timeout=10)
+        with pytest.raises(ConnectError):
+            ends_of(stream)
+
+
 def test_only_the_ports_of_the_web_are_reached(host: PictureHost) -> None:
     host.pages = {"/a.png": (200, PICTURE)}
     assert f"Port {host.server_port} is none of the web" in reason(PictureDownload(is_here), host.address("/a.png"))
@@ -98,18 +129,17 @@ def test_answers_without_a_picture_say_why(host: PictureHost) -> None:
     assert reason(HERE, host.address("/gone")) == "The host answered with status 404."
     assert "too large" in reason(HERE, host.address("/large"))
     host.encoding = "gzip"
-    assert "compressed" in reason(HERE, host.address("/packed"))
+    packed = refusal(HERE, host.address("/packed"))
+    assert "compressed" in packed.message and not packed.is_silent
 
 
-def test_a_host_that_answers_byte_by_byte_holds_nobody_up(host: PictureHost) -> None:
+def test_a_host_that_answers_byte_by_byte_holds_nobody_up_and_is_silent(host: PictureHost) -> None:
     began = monotonic()
-    assert "too long" in reason(PictureDownload(is_here, ports=None, timeout=0.3), host.address("/drips"))
+    assert refusal(PictureDownload(is_here, ports=None, timeout=0.3), host.address("/drips")).is_silent
     assert monotonic() - began < 2
 
 
 def test_a_host_that_is_not_there_is_silent() -> None:
     with picture_host() as gone:
         address = gone.address("/a.png")
-    with pytest.raises(PictureNotFetched) as refused:
-        HERE.fetch(address)
-    assert refused.value.is_silent
+    assert refusal(HERE, address).is_silent

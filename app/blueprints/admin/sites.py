@@ -14,8 +14,8 @@ from app.blueprints.admin.forms import FieldErrors, sent_number
 from app.blueprints.callers import current_author
 from app.config import Config
 from app.domain.bundles.archive import BundleFolder
-from app.domain.bundles.site_creation import NewSite, create_site, listed_sites
-from app.domain.shared.problems import Invalid
+from app.domain.bundles.site_creation import NewSite, copy_again, create_site, listed_sites
+from app.domain.shared.problems import Conflict, Invalid
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
@@ -36,11 +36,9 @@ def sites_page() -> str:
 @requires(Permission.MANAGE_SITES)
 def site_create() -> Response | tuple[str, int]:
     new = _sent_site()
-    config: Config = current_app.config["SHOP"]
-    file = BundleFolder(config.bundle_folder).new_name()
     try:
         with transaction():
-            site = create_site(current_author(), current_user.user_id, new, file)
+            site = create_site(current_author(), current_user.user_id, new, _new_file())
             created = f"Created {site.name} at {site.primary_host}."
     except Invalid as invalid:
         return _page(new, FieldErrors(invalid)), 400
@@ -49,11 +47,29 @@ def site_create() -> Response | tuple[str, int]:
     return redirect(url_for("admin.sites_page"))
 
 
+@bp.post("/settings/sites/copy")
+@requires(Permission.MANAGE_SITES)
+def site_copy_again() -> Response:
+    site_id = sent_number(request.form.get("site", "")) or 0
+    try:
+        with transaction():
+            copied = copy_again(current_author(), current_user.user_id, site_id, _new_file()).name
+        flash(f"{copied} is being copied again; its line shows how far it is.", "good")
+    except Conflict as conflict:
+        flash(conflict.message, "bad")
+    return redirect(url_for("admin.sites_page"))
+
+
 @bp.app_template_filter("address_of_host")
 def address_of_host(host: str) -> str:
     """Return the address of a site's shop, at the port of this admin."""
     _, colon, port = request.host.partition(":")
     return f"{request.scheme}://{host}{colon}{port}/"
+
+
+def _new_file() -> str:
+    config: Config = current_app.config["SHOP"]
+    return BundleFolder(config.bundle_folder).new_name()
 
 
 def _sent_site() -> NewSite:

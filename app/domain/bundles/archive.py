@@ -25,7 +25,10 @@ from app.domain.seo.landing.rules import OVERRIDE, RULE
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 
 MOST_FILES = 200_000
+MOST_PICTURES = 50_000  # Of the archive beside a table, which a web server reads the list of.
 LARGEST_DIRECTORY = 24 * 1024**2  # Bytes of an archive's list of its files, which is read as a whole.
+LARGEST_PICTURE_DIRECTORY = 8 * 1024**2  # Bytes of the same for the archive beside a table.
+ENTRY = b"PK\x01\x02"  # With this each file in the list begins.
 LARGEST_ARCHIVE = 8 * 1024**3  # Bytes of all members, inflated.
 LARGEST_RATIO = 200  # Times its packed size that a file may have, …
 EXEMPT_SIZE = 16 * 1024**2  # … unless it has no more bytes than this.
@@ -94,20 +97,32 @@ class Bundle:
 def open_bundle(path: Path, name: str | None = None) -> Iterator[Bundle]:
     """Open a bundle. `name` is what people call the file, where it lies under another. Raises BrokenBundle for what is
     not a readable bundle."""
-    name = name or path.name
     if path.is_dir():
         yield Bundle(_folder_files(path))
     elif path.is_file():
-        with _open_zip(path, name) as archive:
-            yield Bundle(_zip_files(archive, name, path.stat().st_size))
+        with _open_archive(path, name or path.name, MOST_FILES, LARGEST_DIRECTORY) as bundle:
+            yield bundle
     else:
         raise BrokenBundle.at(str(path), "There is no such folder or .zip file.")
 
 
-def check_archive(path: Path, name: str) -> None:
-    """Check that a file is an archive that may be read, by the list of its files. Raises BrokenBundle."""
-    with open_bundle(path, name):
+@contextmanager
+def open_pictures(path: Path, name: str) -> Iterator[Bundle]:
+    """Open the archive of pictures beside a table; `name` as in open_bundle. Raises BrokenBundle."""
+    with _open_archive(path, name, MOST_PICTURES, LARGEST_PICTURE_DIRECTORY) as bundle:
+        yield bundle
+
+
+def check_pictures(path: Path, name: str) -> None:
+    """Check that a file is an archive of pictures that may be read, by the list of its files. Raises BrokenBundle."""
+    with open_pictures(path, name):
         pass
+
+
+@contextmanager
+def _open_archive(path: Path, name: str, most_files: int, largest_directory: int) -> Iterator[Bundle]:
+    with _open_zip(path, name, most_files, largest_directory) as archive:
+        yield Bundle(_zip_files(archive, name, path.stat().st_size))
 
 
 def _folder_files(folder: Path) -> dict[str, tuple[Opener, int]]:
@@ -141,22 +156,32 @@ def _plain_file(entry: os.DirEntry[str]) -> tuple[Opener, int]:
 
 
 class _ArchiveFile(io.FileIO):
-    """An archive that refuses to be read in pieces over LARGEST_DIRECTORY: zipfile reads the list of files in one
-    piece, however long it claims to be. Raises ValueError."""
+    """An archive that refuses to be read in pieces over `largest`: zipfile reads the list of files in one piece,
+    however long it claims to be. A list of more than `most_files` is refused before zipfile makes an object of each;
+    what the archive itself says of their number is not believed. None stands for any number. Raises ValueError."""
+
+    def __init__(self, path: Path, most_files: int, largest: int) -> None:
+        super().__init__(path)
+        self.most_files: int | None = most_files
+        self._largest = largest
 
     def read(self, size: int | None = -1, /) -> bytes:
         most = os.fstat(self.fileno()).st_size - self.tell() if size is None or size < 0 else size
-        if most > LARGEST_DIRECTORY:
+        if most > self._largest:
             raise ValueError("its list of files is too long")
-        return super().read(most) or b""
+        piece = super().read(most) or b""
+        if self.most_files is not None and piece.count(ENTRY) > self.most_files:
+            raise ValueError(f"it has more than {self.most_files:,} files")
+        return piece
 
 
 @contextmanager
-def _open_zip(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
+def _open_zip(path: Path, name: str, most_files: int, largest_directory: int) -> Iterator[zipfile.ZipFile]:
     with ExitStack() as opened:
         try:
-            file = opened.enter_context(_ArchiveFile(path))
+            file = opened.enter_context(_ArchiveFile(path, most_files, largest_directory))
             archive = opened.enter_context(zipfile.ZipFile(cast(IO[bytes], file)))
+            file.most_files = None  # What is read from now on are the files themselves.
         except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError, UnicodeDecodeError) as error:
             raise BrokenBundle.at(name, f"This is not a readable .zip file: {str(error).rstrip('.')}.") from error
         yield archive
@@ -179,8 +204,6 @@ def _zip_files(archive: zipfile.ZipFile, file: str, size: int) -> dict[str, tupl
 
 
 def _check_sizes(members: list[zipfile.ZipInfo], file: str, size: int) -> None:
-    if len(members) > MOST_FILES:
-        raise BrokenBundle.at(file, f"A bundle has at most {MOST_FILES:,} files; this archive has {len(members):,}.")
     if sum(member.compress_size for member in members) > size:
         raise BrokenBundle.at(file, "Files in the archive overlap.")
     if sum(member.file_size for member in members) > LARGEST_ARCHIVE:

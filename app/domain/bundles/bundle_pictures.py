@@ -3,7 +3,7 @@ take. They are taken between two transactions, since that takes long."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from app.domain.bundles.archive import MEDIA
@@ -30,10 +30,11 @@ def keep_pictures(task: ImportTask, row: ImportedProduct) -> tuple[list[Picture]
     """
     kept: list[Picture] = []
     problems: list[Problem] = []
-    addresses = [name for name in row.images or () if is_address(name)]
-    if task.fetches is not None and addresses:
-        task.fetches.know(task.site_id, row.sku, addresses)
+    held = _held_pictures(task, row)
     for index, name in enumerate(row.images or ()):
+        if _lacks_room(task, name, held, kept):
+            problems += [] if _is_noted(problems, held) else [_no_room(held, index)]
+            continue
         text = row.image_texts[index] if row.image_texts else None
         source = name if is_address(name) else None
         try:
@@ -46,6 +47,29 @@ def keep_pictures(task: ImportTask, row: ImportedProduct) -> tuple[list[Picture]
             problems += [_problem_of(name, p, f"#/images/{index}") for p in refused.problems]
         task.step(STEP)  # Drawing takes long, and fetching longer.
     return [*{one.image.file: one for one in kept}.values()] if row.keeps_others else kept, problems
+
+
+def _held_pictures(task: ImportTask, row: ImportedProduct) -> set[str]:
+    """Return the files of the pictures that stay at the product of a row which names addresses; none for other rows."""
+    addresses = {name for name in row.images or () if is_address(name)}
+    held = task.fetches.know(task.site_id, row.sku, addresses) if task.fetches is not None and addresses else set()
+    return held if row.keeps_others else set()
+
+
+def _lacks_room(task: ImportTask, name: str, held: Collection[str], kept: Sequence[Picture]) -> bool:
+    """Whether a picture would be fetched for a product that has no room for it."""
+    if task.fetches is None or not is_address(name) or task.fetches.stored(name) is not None:
+        return False
+    return len({*held, *(picture.image.file for picture in kept)}) >= MOST_IMAGES
+
+
+def _no_room(held: Collection[str], index: int) -> Problem:
+    message = f"A product has at most {MOST_IMAGES} pictures, and this one has {len(held)}; the rest is left out."
+    return Problem("too_many", message, f"#/images/{index}")
+
+
+def _is_noted(problems: Sequence[Problem], held: Collection[str]) -> bool:
+    return _no_room(held, 0).message in [problem.message for problem in problems]
 
 
 def _problem_of(name: str, problem: Problem, pointer: str) -> Problem:
@@ -78,7 +102,7 @@ def _keep_from_address(task: ImportTask, address: str) -> StoredImage:
     if task.dry_run:
         return task.fetches.preview(address)
     stored = task.images.keep(task.site_id, task.fetches.fetch(address))
-    task.fetches.remember(address, stored)
+    task.fetches.note_stored(address, stored)
     return stored
 
 
@@ -90,8 +114,8 @@ def limit_pictures(candidate: CheckedRow, stored: StoredProduct | None) -> None:
     new = [picture for picture in candidate.images if picture.image.file not in known]
     room = max(0, MOST_IMAGES - len(known))
     if len(new) > room:
-        message = f"A product has at most {MOST_IMAGES} pictures, and this one has {len(known)}; the rest is left out."
-        candidate.row.complaints.append(Problem("too_many", message, f"#/images/{room}"))
+        if not _is_noted(candidate.row.complaints, known):
+            candidate.row.complaints.append(_no_room(known, room))
         candidate.images = [one for one in candidate.images if one not in new[room:]]
 
 

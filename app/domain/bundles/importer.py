@@ -96,7 +96,7 @@ def import_bundle(
             rows=rows,
             password_memory_kib=password_memory_kib,
             documents=documents,
-            fetches=PictureFetches(pictures) if table and pictures else None,
+            fetches=PictureFetches(pictures, clock) if table and pictures else None,
         )
         _report_skipped_files(task)
         _import_parts(task, chosen)

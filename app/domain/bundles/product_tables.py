@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from sqlalchemy import select
 
-from app.domain.bundles.archive import MEDIA, Bundle, open_bundle
+from app.domain.bundles.archive import MEDIA, Bundle, open_pictures
 from app.domain.bundles.product_rows import export_rows
 from app.domain.bundles.reading import MOST_ROWS, FileRow, RowBundle
 from app.domain.bundles.report import BrokenBundle
@@ -204,7 +204,7 @@ def open_table(path: Path, name: str, table: TableFormat) -> Iterator[TableBundl
         raise BrokenBundle.at(name, f"The first line has {len(header)} columns; {len(table.columns)} were chosen.")
     with ExitStack() as opened:
         beside = path.with_suffix(".zip")
-        archive = opened.enter_context(open_bundle(beside, "The .zip of pictures")) if beside.is_file() else None
+        archive = opened.enter_context(open_pictures(beside, "The .zip of pictures")) if beside.is_file() else None
         pictures = PictureArchive(archive) if archive else None
         yield TableBundle(path, name, replace(table, header=header), pictures)
 

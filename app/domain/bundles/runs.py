@@ -148,8 +148,8 @@ def request_transfer(
 
 
 def request_copy(author: Author, user_id: int, source: tuple[int, str], file: str, parts: frozenset[Part]) -> BundleRun:
-    """Request a transfer without preview from the source, a site by its id and host, into a new site, in which there is
-    nothing to change or remove; return its run. Raises Invalid, Conflict."""
+    """Request a transfer without preview from the source, a site by its id and host, into a new site, in which nobody
+    has anything to keep; return its run. Raises Invalid, Conflict."""
     source_id, host = source
     check_sites(source_id, author.site_id)
     check_parts(parts)

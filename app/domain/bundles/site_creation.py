@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import selectinload
 
 from app.domain.bundles import runs
@@ -34,7 +34,8 @@ class NewSite:
 
 @dataclass(frozen=True, slots=True)
 class ListedSite:
-    """A site as the page of all sites lists it. `copying` is its latest copy from another site."""
+    """A site as the page of all sites lists it. `copying` is its latest copy from another site, or what was imported or
+    transferred into it since."""
 
     site: Site
     copying: RunSummary | None
@@ -42,6 +43,10 @@ class ListedSite:
     @property
     def is_being_copied(self) -> bool:
         return self.copying is not None and self.copying.is_unfinished
+
+    @property
+    def has_failed_copy(self) -> bool:
+        return self.copying is not None and (self.copying.has_failed or self.copying.is_refused)
 
 
 def create_site(author: Author, user_id: int, new: NewSite, file: str) -> Site:
@@ -64,6 +69,18 @@ def create_site(author: Author, user_id: int, new: NewSite, file: str) -> Site:
     return site
 
 
+def copy_again(author: Author, user_id: int, site_id: int, file: str) -> Site:
+    """Request the copy of a site anew whose copy failed, from the same site, and return the copy; `file` as in
+    create_site. The copy logs it. Call it in a transaction. Raises Conflict."""
+    site, latest = db.session.get(Site, site_id), _latest_copies().get(site_id)
+    if site is None or latest is None or not ListedSite(site, runs.summary_of(author.clock, latest)).has_failed_copy:
+        raise Conflict("This site has no copy that failed.")
+    source = db.session.get_one(Site, latest.source_site_id)
+    own = replace(author, site_id=site.id)
+    runs.request_copy(own, user_id, (source.id, source.primary_host), file, TRANSFERRED)
+    return site
+
+
 def _make_site(clock: Clock, new: NewSite, source: Site | None) -> Site:
     capabilities = source.capabilities if source else sites.CAPABILITIES
     try:
@@ -77,11 +94,17 @@ def _make_site(clock: Clock, new: NewSite, source: Site | None) -> Site:
 def listed_sites(clock: Clock) -> list[ListedSite]:
     """Return all sites by name, each with its latest copy."""
     query = select(Site).options(selectinload(Site.domains)).order_by(Site.name, Site.id)
-    copies = select(BundleRun).where(
-        BundleRun.action == Action.TRANSFER.value, BundleRun.is_dry_run.is_(False), BundleRun.follows.is_(None)
-    )
-    latest = {run.site_id: run for run in db.session.scalars(copies.order_by(BundleRun.created_at))}
+    latest = _latest_copies()
     return [
         ListedSite(site, runs.summary_of(clock, latest[site.id]) if site.id in latest else None)
         for site in db.session.scalars(query)
     ]
+
+
+def _latest_copies() -> dict[int, BundleRun]:
+    """Return the latest copy of each site by its id. An import or a transfer into a site that succeeded later takes the
+    place of a copy: the site is in use."""
+    is_copy = (BundleRun.action == Action.TRANSFER.value) & BundleRun.follows.is_(None)
+    has_come_later = BundleRun.action.in_((Action.IMPORT.value, Action.TRANSFER.value)) & runs.was_carried_out()
+    query = select(BundleRun).where(BundleRun.is_dry_run.is_(False), or_(is_copy, has_come_later))
+    return {run.site_id: run for run in db.session.scalars(query.order_by(BundleRun.created_at))}

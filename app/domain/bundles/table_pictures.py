@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 IMAGES, IMAGE_TEXTS = "images", "imageTexts"
 # A comma or a semicolon may be part of a name or an address: it separates where a space, an address or a picture’s
-# ending stands beside it.
+# ending stands beside it. No pattern begins with blanks: a long run of them would be looked through from each one.
 BETWEEN = re.compile(
-    r"\s*[|\n]\s*|[,;]\s+|[,;](?=https?://)|(?<=[.](?:jpg|png|gif))[,;]|(?<=[.](?:jpeg|webp))[,;]", re.IGNORECASE
+    r"[|\n]|[,;]\s+|[,;](?=https?://)|(?<=[.](?:jpg|png|gif))[,;]|(?<=[.](?:jpeg|webp))[,;]", re.IGNORECASE
 )
-BETWEEN_TEXTS = re.compile(r"\s*[|\n]\s*")
+BETWEEN_TEXTS = re.compile(r"[|\n]")
 
 
 def read_pictures(cells: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
@@ -21,7 +21,7 @@ def read_pictures(cells: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     found: dict[str, str] = {}
     for names, texts in cells:
         named = [name for part in BETWEEN.split(names) if (name := part.strip())]
-        described = BETWEEN_TEXTS.split(texts) if len(named) > 1 else [texts]
+        described = [text.strip() for text in BETWEEN_TEXTS.split(texts)] if len(named) > 1 else [texts]
         for place, name in enumerate(named):
             found[name] = found.get(name) or (described[place] if place < len(described) else "")
     fields = {IMAGES: [*found]} if found else {}

@@ -12,8 +12,8 @@ SCHEMES = ("http", "https")
 
 
 class PictureNotFetched(DomainError):
-    """The error that a picture cannot be fetched. `is_silent`: its host did not answer at all, so that its other
-    pictures cannot be fetched either."""
+    """The error that a picture cannot be fetched. `is_silent`: its host did not answer, or not in time, so that
+    its other pictures cannot be fetched either."""
 
     code = "picture_not_fetched"
 

@@ -6,12 +6,23 @@ import io
 import os
 import stat
 import struct
+import tracemalloc
 import zipfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
-from app.domain.bundles.archive import LARGEST_DIRECTORY, open_bundle
+from app.domain.bundles.archive import (
+    LARGEST_DIRECTORY,
+    LARGEST_PICTURE_DIRECTORY,
+    MOST_FILES,
+    MOST_PICTURES,
+    Bundle,
+    open_bundle,
+    open_pictures,
+)
 from app.domain.bundles.reading import read_bytes
 from app.domain.bundles.report import BrokenBundle
 
@@ -87,16 +98,42 @@ def test_an_archive_that_swells_without_measure_is_refused(tmp_path: Path):
         names(archive(tmp_path / "a.zip", ("products.jsonl", b"\0" * (64 * 1024**2))))
 
 
-def test_an_archive_of_countless_files_is_refused_before_its_list_is_read(tmp_path: Path):
-    path = archive(tmp_path / "a.zip", ("site.json", b"{}"))
-    raw = path.read_bytes()
+def listing(path: Path, copies: int, name: str = "site.json", claimed: int = 0xFFFE) -> Path:
+    """An archive whose list has `copies` of one file, and claims another number of them."""
+    raw = archive(path, (name, b"{}")).read_bytes()
     start = raw.rindex(b"PK\x01\x02")
     end = raw.rindex(b"PK\x05\x06")
-    entry, copies = raw[start:end], LARGEST_DIRECTORY // (end - start) + 1
-    numbers = struct.pack("<HHIIH", 0xFFFE, 0xFFFE, len(entry) * copies, start, 0)
+    entry = raw[start:end]
+    numbers = struct.pack("<HHIIH", claimed, claimed, len(entry) * copies, start, 0)
     path.write_bytes(raw[:start] + entry * copies + raw[end : end + 8] + numbers)
+    return path
+
+
+def test_an_archive_of_countless_files_is_refused_before_its_list_is_read(tmp_path: Path):
     with pytest.raises(BrokenBundle, match="list of files is too long"):
-        names(path)
+        names(listing(tmp_path / "a.zip", LARGEST_DIRECTORY // 55 + 1))
+
+
+@pytest.mark.parametrize(("opened", "most"), [(open_bundle, MOST_FILES), (open_pictures, MOST_PICTURES)])
+def test_an_archive_of_too_many_files_is_refused_before_each_takes_memory(
+    tmp_path: Path, opened: Callable[[Path, str], AbstractContextManager[Bundle]], most: int
+):
+    path = listing(tmp_path / "a.zip", most + 1, "a", claimed=1)
+    tracemalloc.start()
+    try:
+        with pytest.raises(BrokenBundle, match=f"it has more than {most:,} files"), opened(path, "a.zip"):
+            pass
+        assert tracemalloc.get_traced_memory()[1] < 2 * path.stat().st_size
+    finally:
+        tracemalloc.stop()
+    with pytest.raises(BrokenBundle, match="twice"), opened(listing(tmp_path / "b.zip", most, "a"), "b.zip"):
+        pass
+
+
+def test_the_list_of_an_archive_of_pictures_is_shorter_than_that_of_a_bundle(tmp_path: Path):
+    path = listing(tmp_path / "a.zip", LARGEST_PICTURE_DIRECTORY // 245 + 1, "a" * 200)
+    with pytest.raises(BrokenBundle, match="list of files is too long"), open_pictures(path, "a.zip"):
+        pass
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

@@ -25,6 +25,7 @@ from app.ports import clock, images
 from app.transaction import transaction
 from tests.domain.bundles.conftest import SITE, Take, count, one
 from tests.domain.bundles.picture_archives import packed, png
+from tests.fakes.clock import StoppedClock
 
 HEAD = "sku,name,price,images,image text\n"
 Taken = Callable[..., BundleReport]
@@ -76,6 +77,14 @@ def test_descriptions_stand_beside_their_pictures_and_empty_cells_say_nothing() 
         "imageTexts": ["Tent, closed", "Tent, open", "Pole | grey", ""],
     }
     assert read_pictures([("", ""), (" ", "x")]) == {}
+
+
+def test_a_cell_of_very_many_blanks_is_read() -> None:
+    blanks = " " * 2**20
+    assert read_pictures([(f"a{blanks}b|c{blanks}", f"First{blanks}one{blanks}|{blanks}Second")]) == {
+        "images": [f"a{blanks}b", "c"],
+        "imageTexts": [f"First{blanks}one", "Second"],
+    }
 
 
 def test_pictures_are_found_by_name_in_the_zip_and_the_same_again_changes_nothing(take_table: Taken) -> None:
@@ -146,14 +155,17 @@ def test_the_pictures_of_a_table_stay_and_go_with_it(tmp_path: Path) -> None:
 
 
 class Web:
-    """A web of pictures by their addresses; other addresses of its hosts lack one, other hosts are silent."""
+    """A web of pictures by their addresses; other addresses of its hosts lack one, other hosts are silent. Each answer
+    takes `minutes` on the clock."""
 
-    def __init__(self, **pictures: bytes) -> None:
+    def __init__(self, clock: StoppedClock | None = None, minutes: float = 0, **pictures: bytes) -> None:
+        self.clock, self.minutes = clock or StoppedClock(), minutes
         self.pictures = {f"https://x.test/{name}.png": data for name, data in pictures.items()}
         self.fetched: list[str] = []
 
     def fetch(self, address: str) -> bytes:
         self.fetched.append(address)
+        self.clock.move(minutes=self.minutes)
         if address in self.pictures:
             return self.pictures[address]
         if address.startswith("https://x.test/"):
@@ -212,3 +224,36 @@ def test_one_import_fetches_only_so_many_and_the_same_again_the_others(
     assert (report.notes, report.refusals, len(one("T-1").images)) == ([MORE_LEFT], [], 2)
     assert take_table(text, web=web).notes == [] and len(one("T-1").images) == 3
     assert len(web.fetched) == 3
+
+
+def test_one_import_fetches_only_so_long_and_the_same_again_the_others(take_table: Taken, clock: StoppedClock) -> None:
+    web = Web(clock, 4, a=png(1), b=png(2), c=png(3), d=png(4))
+    text = f"{HEAD}T-1,Tent,10,{'|'.join(web.pictures)},\n"
+    report = take_table(text, web=web)
+    assert (report.notes, report.refusals, len(one("T-1").images)) == ([MORE_LEFT], [], 3)
+    assert take_table(text, web=web).notes == [] and len(one("T-1").images) == 4
+    assert len(web.fetched) == 4
+
+
+def test_pictures_that_cannot_be_had_do_not_count_among_those_of_one_import(
+    take_table: Taken, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(picture_fetches, "MOST_FETCHED", 1)
+    web = Web(page=b"<html>", a=png(1))
+    named = ("https://x.test/gone.png", "https://x.test/page.png", "https://x.test/a.png")
+    report = take_table(f"{HEAD}T-1,Tent,10,{'|'.join(named)},\n", web=web)
+    assert (report.notes, len(report.refusals), len(one("T-1").images)) == ([], 2, 1)
+
+
+def test_pictures_for_which_a_product_has_no_room_are_not_fetched(take_table: Taken) -> None:
+    web = Web(**{f"p{number}": png(number) for number in range(MOST_IMAGES + 2)})
+    names = list(web.pictures)
+    take_table(f"{HEAD}T-1,Tent,10,{'|'.join(names[: MOST_IMAGES - 1])},\n", web=web)
+    text = f"{HEAD}T-1,Tent,10,{'|'.join([names[0], *names[-3:]])},\n"
+    for dry_run in (True, False):
+        report = take_table(text, dry_run=dry_run, web=web)
+        assert [refused.reason for refused in report.refusals] == [
+            "A product has at most 30 pictures, and this one has 29; the rest is left out."
+        ]
+    assert web.fetched == names[:MOST_IMAGES]
+    assert [image.source for image in one("T-1").images] == names[:MOST_IMAGES]

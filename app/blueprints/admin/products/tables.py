@@ -18,7 +18,7 @@ from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.callers import current_author
 from app.config import Config
 from app.domain.bundles import runs
-from app.domain.bundles.archive import GONE, LARGEST_UPLOAD, BundleFolder, check_archive
+from app.domain.bundles.archive import GONE, LARGEST_UPLOAD, BundleFolder, check_pictures
 from app.domain.bundles.column_matches import remember_match, remembered_match
 from app.domain.bundles.product_tables import (
     MOST_LINES,
@@ -141,7 +141,7 @@ def _receive_pictures(folder: BundleFolder, table: str, sent: FileStorage) -> No
     """Store the archive of a table's pictures beside it. Raises Invalid for one that is none, or unsafe."""
     try:
         archive = folder.receive(sent.stream, beside=table)
-        check_archive(folder.path(archive), (sent.filename or "")[: runs.LONGEST_NAME])
+        check_pictures(folder.path(archive), (sent.filename or "")[: runs.LONGEST_NAME])
     except Invalid as refused:
         raise Invalid([Problem(one.code, one.message, "#/pictures") for one in refused.problems]) from refused
 
