@@ -106,6 +106,11 @@ def test_no_code_leads_out_of_the_admin(app: Flask, phone: Phone, wanted: str) -
     assert give_password(app).post(CODE_PAGE, {"code": phone.code(), "next": wanted}).location == "/admin/"
 
 
+def test_digits_of_full_width_are_digits(app: Flask, phone: Phone) -> None:
+    full = phone.code().translate({ord(digit): 0xFF10 + int(digit) for digit in "0123456789"})
+    assert give_password(app).post(CODE_PAGE, {"code": full}).location == "/admin/"
+
+
 def test_a_code_signs_in_once(app: Flask, phone: Phone) -> None:
     used = phone.code()
     give_password(app).post(CODE_PAGE, {"code": used})
@@ -207,7 +212,7 @@ def test_codes_are_shown_on_no_later_page(signed_in, codes: list[str]) -> None:
     assert not any(code in signed_in().client.get("/admin/two-step").text for code in codes)
 
 
-@pytest.mark.parametrize("wrong", [{"code": "000000"}, {"password": "wrong"}, {"setup": "made-up"}])
+@pytest.mark.parametrize("wrong", [{"code": "000000"}, {"code": "١٢٣٤٥٦"}, {"password": "wrong"}, {"setup": "made-up"}])
 def test_it_is_not_turned_on_without_a_code_and_the_password(
     app: Flask, signed_in, clock: StoppedClock, wrong: dict[str, str]
 ) -> None:
