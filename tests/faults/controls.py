@@ -258,7 +258,7 @@ CONTROLS = (
     Control(
         "wrong codes are slowed down",
         "domain/sites/second_factors.py",
-        "if seconds := throttle.count_within(clock, tries, *WRONG_CODES):",
+        "if seconds := throttle.count_within(clock, tries, *limits):",
         "if seconds := 0:",
         "blueprints/admin/test_second_factor.py",
     ),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from html import unescape
+
 import pytest
 from flask import Flask
 from sqlalchemy import select
+from werkzeug.test import TestResponse
 
 from app.domain.sites import accounts
 from app.domain.sites.accounts import Role
@@ -167,6 +170,44 @@ def test_guesses_are_slowed_down_however_often_the_password_is_given(
     clock.move(minutes=5)
     assert give_password(app).post(CODE_PAGE, {"code": phone.code()}).location == "/admin/"
     assert actions(app).count("second_factor.refused") == 5
+
+
+def guess(app: Flask, code: str, times: int, **more: str) -> None:
+    """Of another person, who knows the password."""
+    for _ in range(times):
+        give_password(app).post(CODE_PAGE, {"code": code, **more}, status=400)
+
+
+def answer_to(app: Flask, code: str, password: str = PASSWORD) -> TestResponse:
+    browser = give_password(app, password=password)
+    return browser.client.post(CODE_PAGE, data={"csrf_token": browser.token, "code": code})
+
+
+def test_who_guesses_codes_of_the_app_bars_no_recovery_code(app: Flask, phone: Phone, codes: list[str]) -> None:
+    guess(app, "000000", 5)
+    refused = answer_to(app, phone.code())
+    assert refused.status_code == 429 and "or use a recovery code" in refused.text
+    assert answer_to(app, codes[0]).location == "/admin/"
+    assert answer_to(app, phone.code()).status_code == 429, "that was no right code of the app"
+
+
+def test_a_new_password_ends_the_wait_as_the_refusal_says(app: Flask, phone: Phone) -> None:
+    guess(app, "000000", 5)
+    refused = unescape(answer_to(app, phone.code()).text)
+    assert "another person knows your password: set a new one by “Forgotten your password?”, which ends" in refused
+    with app.app_context(), transaction():
+        accounts.set_password(8, accounts.get_user(MERCHANDISER), "nine blue kettles")
+    assert answer_to(app, phone.code(), "nine blue kettles").location == "/admin/"
+
+
+def test_guesses_at_recovery_codes_are_slowed_down_apart(
+    app: Flask, phone: Phone, codes: list[str], clock: StoppedClock
+) -> None:
+    guess(app, "aaaa-aaaa-aaaa-aaaa", 20, recovery="1")
+    assert answer_to(app, codes[0]).status_code == 429
+    assert answer_to(app, phone.code()).location == "/admin/"
+    clock.move(hours=1)
+    assert answer_to(app, codes[0]).location == "/admin/"
 
 
 def test_a_right_code_forgives_the_wrong_ones(app: Flask, phone: Phone, clock: StoppedClock) -> None:
