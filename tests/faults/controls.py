@@ -256,6 +256,13 @@ CONTROLS = (
         "blueprints/admin/test_sign_in_passkeys.py",
     ),
     Control(
+        "an answer of a passkey signs in once",
+        "domain/sites/sign_in_passkeys.py",
+        'if throttle.count_within(clock, f"sign-in-challenge:{challenge.hex()}", (1, CHALLENGE_TAKEN_FOR)):',
+        "if False:",
+        "blueprints/admin/test_sign_in_passkeys.py",
+    ),
+    Control(
         "wrong codes are slowed down",
         "domain/sites/second_factors.py",
         "if seconds := throttle.count_within(clock, tries, *limits):",

@@ -263,8 +263,8 @@ class StoredEvent(Base):
 
 class SignInFailure(Base):
     """A failed sign-in, counted per account and network or per known device, a refresh or an amount above the limit,
-    counted per session, an order, counted per hash of a network, or a mail, counted per hash of its recipient; purged
-    when it no longer counts."""
+    counted per session, an order, counted per hash of a network, a mail, counted per hash of its recipient, or the
+    challenge of a passkey, which is taken once; purged when it no longer counts."""
 
     __tablename__ = "sign_in_failures"
     __table_args__ = (Index(None, "key", "at"),)

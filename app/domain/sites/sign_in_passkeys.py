@@ -7,7 +7,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import func, select
@@ -17,7 +17,7 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.shared.records import existing, flush_or_conflict
 from app.domain.shared.text import line_problems, one_line
-from app.domain.sites import activity
+from app.domain.sites import activity, throttle
 from app.domain.sites.models import SignInPasskey, User
 from app.domain.sites.passkey_ceremonies import (
     Credential,
@@ -36,9 +36,10 @@ MISSING = "There is no such passkey."
 KNOWN = "This passkey is registered already."
 NOT_MADE = "This is no new passkey of your device. Try again."
 WRONG = "This passkey does not sign in here. It may have been removed: sign in with your password."
-OVER = "This page was open for too long. Try again."
+OVER = "This page was open for too long, or was used already. Try again."
 MOST_KEPT = 20  # Of a user.
 LONGEST_NAME = 60
+CHALLENGE_TAKEN_FOR = timedelta(minutes=10)  # Longer than any challenge holds.
 ANY_SITE = 0  # In the handle of an owner: passkeys of tills have the id of a site there.
 
 
@@ -123,9 +124,9 @@ def remove(author: Author, user_id: int, passkey_id: str) -> str:
 
 
 def user_by_passkey(clock: Clock, party: RelyingParty, challenge: bytes | None, answer: Mapping[str, Any]) -> User:
-    """Return the user of a browser's answer (AuthenticationResponseJSON), whom the device has verified. Call it in a
-    transaction. Raises Invalid with the same words whatever is wrong with the answer, and where its challenge is
-    over."""
+    """Return the user of a browser's answer (AuthenticationResponseJSON), whom the device has verified. Each challenge
+    is taken once, since passkeys that lie on several devices count no signatures. Call it in a transaction. Raises
+    Invalid with the same words whatever is wrong with the answer, and where its challenge is over or was taken."""
     if challenge is None:
         raise Invalid.one("challenge_over", OVER)
     named = SignInPasskey.host == party.id, SignInPasskey.credential_id == str(answer.get("id"))
@@ -138,5 +139,7 @@ def user_by_passkey(clock: Clock, party: RelyingParty, challenge: bytes | None, 
         passkey.sign_count = verify_assertion(party, challenge, answer, known)
     except Unverified:
         raise Invalid.one("wrong_passkey", WRONG) from None
+    if throttle.count_within(clock, f"sign-in-challenge:{challenge.hex()}", (1, CHALLENGE_TAKEN_FOR)):
+        raise Invalid.one("challenge_over", OVER)
     passkey.last_used_at = clock.now()
     return user

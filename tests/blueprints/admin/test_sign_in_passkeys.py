@@ -103,6 +103,24 @@ def test_an_answer_is_for_one_try_of_one_browser(
     assert refused(browser, sent)
 
 
+def test_an_answer_of_a_passkey_that_does_not_count_signs_in_once(
+    app: Flask, signed_in, browser: PageClient, clock: StoppedClock
+) -> None:
+    """A synced passkey counts no signatures, and the browser's cookie of before can be sent again."""
+    synced = SoftwareAuthenticator(counts=False)
+    add(signed_in(), synced)
+    sent = answer_of(synced, browser.get(SIGN_IN)) | {"csrf_token": browser.token}
+    cookie = browser.client.get_cookie("shop")
+    assert cookie is not None and browser.post(SIGN_IN, sent).location == "/admin/"
+    browser.get("/admin/")
+    browser.post("/admin/logout", {})
+    for _ in range(2):
+        browser.client.set_cookie("shop", cookie.value)
+        assert refused(browser, sent)
+        clock.move(minutes=2)
+    assert browser.post(SIGN_IN, answer_of(synced, browser.get(SIGN_IN))).location == "/admin/"
+
+
 def test_an_answer_must_come_within_five_minutes(
     browser: PageClient, finger: SoftwareAuthenticator, clock: StoppedClock
 ) -> None:
