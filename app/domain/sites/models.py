@@ -122,14 +122,15 @@ class RecoveryCode(Base):
 
 
 class SignInPasskey(Base):
-    """A passkey by which a user signs in to the admin at a host (app/domain/sites/sign_in_passkeys.py); columns as in
-    UserPasskey."""
+    """A passkey by which a user signs in to the admin at a host (app/domain/sites/sign_in_passkeys.py), while the user
+    has this `session_version`; other columns as in UserPasskey."""
 
     __tablename__ = "sign_in_passkeys"
     __table_args__ = (UniqueConstraint("host", "credential_id"),)
 
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    session_version: Mapped[int]
     host: Mapped[str] = mapped_column(String(253))
     credential_id: Mapped[str] = mapped_column(String(1_364))
     public_key: Mapped[bytes] = mapped_column(LargeBinary)

@@ -16,7 +16,7 @@ from app.domain.shared.author import Author, Origin
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid, NotFound, TooManyRequests
 from app.domain.shared.records import flush_or_conflict
-from app.domain.sites import accounts, activity, throttle
+from app.domain.sites import accounts, activity, sign_in_sessions, throttle
 from app.domain.sites.models import RecoveryCode, SecondFactor, User
 from app.domain.sites.one_time_codes import (
     app_key,
@@ -73,9 +73,10 @@ def status_of(user_id: int) -> SecondFactorStatus | None:
     return SecondFactorStatus(factor.created_at, _codes_left(user_id)) if factor else None
 
 
-def turn_on(author: Author, shop_key: bytes, user_id: int, seed: str, code: str) -> list[str]:
-    """Turn the second factor on once the user's app gave a code by this seed. Return the recovery codes, which are
-    stored as hashes alone. Raises Invalid, Conflict."""
+def turn_on(author: Author, shop_key: bytes, user_id: int, seed: str, code: str, session: str) -> list[str]:
+    """Turn the second factor on once the user's app gave a code by this seed, and close the user's browser sessions, at
+    which nobody gave one, except that of the token `session`. Return the recovery codes, which are stored as hashes
+    alone. Raises Invalid, Conflict."""
     if is_on(user_id):
         raise Conflict(IS_ON)
     now = author.now()
@@ -84,6 +85,7 @@ def turn_on(author: Author, shop_key: bytes, user_id: int, seed: str, code: str)
         raise Invalid.one("wrong_code", WRONG_CLOCK, "#/code")
     db.session.add(SecondFactor(user_id=user_id, seed=seed, last_step=step, created_at=now))
     flush_or_conflict(IS_ON)
+    sign_in_sessions.close_other_sessions(user_id, session)
     activity.record(author, "second_factor.on", ("user", str(user_id)), "Turned their two-step sign-in on")
     return _replace_codes(user_id)
 

@@ -276,8 +276,16 @@ def test_it_is_turned_on_once(signed_in, clock: StoppedClock) -> None:
     browser, twin = signed_in(), signed_in()
     page = twin.get("/admin/two-step")
     turn_on(browser, clock)
+    twin = signed_in()
+    twin.get("/admin/two-step")
     sent = {"setup": page.value("setup"), "code": Phone(clock, key_on(page)).code(), "password": PASSWORD}
     twin.post("/admin/two-step", sent, status=409)
+
+
+def test_turning_it_on_signs_its_user_out_in_other_browsers_alone(signed_in, clock: StoppedClock) -> None:
+    browser, twin, admin = signed_in(), signed_in(), signed_in(Role.ADMIN)
+    turn_on(browser, clock)
+    assert is_signed_in(browser) and not is_signed_in(twin) and is_signed_in(admin)
 
 
 def test_the_password_turns_it_off(app: Flask, signed_in, phone: Phone) -> None:

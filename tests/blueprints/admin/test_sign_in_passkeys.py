@@ -159,7 +159,7 @@ def test_a_copy_whose_counter_goes_back_is_refused(
     assert refused(copy, answer_of(finger, copy.get(SIGN_IN)))
 
 
-@pytest.mark.parametrize("change", ["password", "disabled", "removed"])
+@pytest.mark.parametrize("change", ["password", "password by an older release", "disabled", "removed"])
 def test_what_ends_an_account_or_a_passkey_ends_signing_in_with_it(
     app: Flask, signed_in, browser: PageClient, finger: SoftwareAuthenticator, change: str
 ) -> None:
@@ -168,6 +168,8 @@ def test_what_ends_an_account_or_a_passkey_ends_signing_in_with_it(
         user = accounts.get_user(MERCHANDISER)
         if change == "password":
             accounts.set_password(8, user, "nine blue kettles")
+        elif change == "password by an older release":
+            user.session_version += 1
         elif change == "disabled":
             user.enabled = False
     if change == "removed":
@@ -176,6 +178,18 @@ def test_what_ends_an_account_or_a_passkey_ends_signing_in_with_it(
         assert owner.post(f"{PASSKEYS}/{passkey_id}/remove", {}).location == PASSKEYS
         assert "No passkeys yet" in owner.client.get(PASSKEYS).text
     assert refused(browser, answer_of(finger, browser.get(SIGN_IN)))
+
+
+def test_what_a_password_of_an_older_release_left_is_not_listed_and_goes_with_the_next_passkey(
+    app: Flask, signed_in, finger: SoftwareAuthenticator
+) -> None:
+    with app.app_context(), transaction():
+        accounts.get_user(MERCHANDISER).session_version += 1
+    owner = signed_in()
+    assert "No passkeys yet" in owner.client.get(PASSKEYS).text
+    add(owner, SoftwareAuthenticator())
+    with app.app_context():
+        assert len(db.session.scalars(select(SignInPasskey)).all()) == 1
 
 
 def test_nobody_removes_the_passkey_of_another_user(app: Flask, signed_in, finger: SoftwareAuthenticator) -> None:
