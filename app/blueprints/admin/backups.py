@@ -17,6 +17,7 @@ from app.domain.shared.problems import Conflict, Invalid
 from app.domain.sites.sites import time_zone_of
 from app.domain.system import backup_runs
 from app.operations.backups import listing
+from app.operations.backups.making import MANUAL_KEPT
 from app.operations.backups.manifest import BackupError
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
@@ -35,7 +36,8 @@ def backups_page() -> str:
         return render_template("admin/backups/_run.html", run=run)
     template = "admin/backups/_run_ended.html" if wants_fragment() else "admin/backups/page.html"
     time_zone = time_zone_of(current_user.site_id)
-    return render_template(template, folder=listing.read_folder(_config()), run=run, time_zone=time_zone)
+    context = {"run": run, "time_zone": time_zone, "kept": MANUAL_KEPT}
+    return render_template(template, folder=listing.read_folder(_config()), **context)
 
 
 @bp.post("/settings/backups")

@@ -117,6 +117,7 @@ def test_the_list_shows_the_contents_and_what_is_damaged(owner: PageClient, back
     (backup.parent / "cut-short.zip").write_bytes(backup.read_bytes()[:5000])
     (backup.parent / "notes.txt").write_text("no backup")
     page = " ".join(owner.client.get(PAGE).text.split())
+    assert "Of those made here the newest 5 stay" in page
     assert "1 site, 20 products, 0 orders, 3 picture files" in page and "Holds the secret key" in page
     assert "Damaged" in page and "was cut short" in page and "notes.txt" not in page
 
