@@ -1,7 +1,7 @@
 """The takings of the demo shop's counter: seven closed days with their Z reports, and today's session, which is open.
 
-The card payments are those of a processor “demo”, which exists nowhere: nothing compares them with a payment processor
-or refunds them."""
+The card payments are those of a processor “demo”, which exists nowhere: nothing compares them with a payment processor,
+and their refund to a card is refused."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from flask import current_app
 from app.config import Config
 from app.domain.system import backup_runs
 from app.domain.system.backup_runs import MadeBackup, Watch
-from app.operations.backups.making import make_backup
+from app.operations.backups.making import MANUAL_KEPT, make_backup
 from app.operations.backups.manifest import BackupError
 from app.operations.work_context import work_context
 from app.ports import clock, erasures, machine_id, queue
@@ -30,7 +30,8 @@ def _make(watch: Watch) -> MadeBackup:
         raise BackupError(NOT_SET_UP)
     if not config.backup_dir.is_dir():
         raise BackupError(f"There is no folder {config.backup_dir}: make it first, on another disk than the shop's.")
-    made = make_backup(config, erasures(), config.instance_folder, config.backup_dir, clock().now(), watch=watch)
+    where = config.instance_folder, config.backup_dir
+    made = make_backup(config, erasures(), *where, clock().now(), MANUAL_KEPT, watch, by_hand=True)
     return MadeBackup(
         made.path.name, made.path.stat().st_size, _describe_missing(made.manifest.pictures_elsewhere, made.missing_list)
     )

@@ -21,6 +21,7 @@ def upgrade() -> None:
         "sign_in_passkeys",
         sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("session_version", sa.Integer(), nullable=False),
         sa.Column("host", sa.String(length=253), nullable=False),
         sa.Column("credential_id", sa.String(length=1364), nullable=False),
         sa.Column("public_key", sa.LargeBinary(), nullable=False),

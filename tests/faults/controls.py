@@ -256,9 +256,16 @@ CONTROLS = (
         "blueprints/admin/test_sign_in_passkeys.py",
     ),
     Control(
+        "an answer of a passkey signs in once",
+        "domain/sites/sign_in_passkeys.py",
+        'if throttle.count_within(clock, f"sign-in-challenge:{challenge.hex()}", (1, CHALLENGE_TAKEN_FOR)):',
+        "if False:",
+        "blueprints/admin/test_sign_in_passkeys.py",
+    ),
+    Control(
         "wrong codes are slowed down",
         "domain/sites/second_factors.py",
-        "if seconds := throttle.count_within(clock, tries, *WRONG_CODES):",
+        "if seconds := throttle.count_within(clock, tries, *limits):",
         "if seconds := 0:",
         "blueprints/admin/test_second_factor.py",
     ),

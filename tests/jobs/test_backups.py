@@ -38,9 +38,22 @@ def test_the_backup_is_whole_and_its_page_names_it(tmp_path: Path) -> None:
         assert shown is not None and shown.is_done and shown.error is None
         made = newest_in(current_app.config["SHOP"].backup_dir)
         assert (shown.file, shown.bytes) == (made.name, made.stat().st_size)
+        assert made.name.endswith("-manual.zip"), "it is counted apart from those of every night"
         with open_backup(made) as backup:
             backup.verify()
             assert backup.manifest.contents.rows["products"] == 20
+
+
+def test_the_newest_five_by_hand_stay_and_all_of_every_night(tmp_path: Path) -> None:
+    with Installation(tmp_path / "shop").fill().opened():
+        run_id = request()
+        folder = current_app.config["SHOP"].backup_dir
+        nightly = {f"shop-2026010{day}-023000.zip" for day in range(1, 9)}
+        for name in nightly | {f"shop-2026010{day}-120000-manual.zip" for day in range(1, 6)}:
+            (folder / name).touch()
+        assert backups.make(run_id)
+        left = {path.name for path in folder.iterdir()}
+    assert nightly <= left and len(left - nightly) == 5 and "shop-20260101-120000-manual.zip" not in left
 
 
 def test_a_restored_shop_waits_for_no_backup(tmp_path: Path) -> None:

@@ -9,16 +9,22 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.forms import FieldErrors
+from app.blueprints.admin.sign_in import user_by_password
 from app.blueprints.callers import current_author
 from app.config import Config
-from app.domain.shared.problems import Conflict
+from app.domain.shared.problems import Conflict, Invalid
 from app.domain.sites.sites import time_zone_of
 from app.domain.system import backup_runs
 from app.operations.backups import listing
+from app.operations.backups.making import MANUAL_KEPT
 from app.operations.backups.manifest import BackupError
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
+
+NO_ERRORS = FieldErrors()
+Answer = str | Response | tuple[str, int]
 
 
 @bp.get("/settings/backups")
@@ -30,7 +36,8 @@ def backups_page() -> str:
         return render_template("admin/backups/_run.html", run=run)
     template = "admin/backups/_run_ended.html" if wants_fragment() else "admin/backups/page.html"
     time_zone = time_zone_of(current_user.site_id)
-    return render_template(template, folder=listing.read_folder(_config()), run=run, time_zone=time_zone)
+    context = {"run": run, "time_zone": time_zone, "kept": MANUAL_KEPT}
+    return render_template(template, folder=listing.read_folder(_config()), **context)
 
 
 @bp.post("/settings/backups")
@@ -47,11 +54,22 @@ def backup_request() -> Response:
     return redirect(url_for("admin.backups_page"))
 
 
+@bp.get("/settings/backups/<name>/download")
+@requires(Permission.MANAGE_BACKUPS)
+def backup_download_page(name: str) -> str:
+    return _confirm_page("download", name)
+
+
 @bp.post("/settings/backups/<name>/download")
 @requires(Permission.MANAGE_BACKUPS)
-def backup_download(name: str) -> Response:
-    """Stream a backup. A form requests it, so that no link of another site can."""
+def backup_download(name: str) -> Answer:
+    """Stream a backup to who gives the password again: a browser that was left alone gives nobody all that the server
+    holds."""
     path = listing.path_of(_config(), name)
+    try:
+        user_by_password("password")
+    except Invalid as wrong:
+        return _confirm_page("download", name, FieldErrors(wrong)), 400
     with transaction():
         backup_runs.note_download(current_author(), name)
     answer = send_file(path.absolute(), "application/zip", as_attachment=True, download_name=name)
@@ -59,18 +77,34 @@ def backup_download(name: str) -> Response:
     return answer
 
 
+@bp.get("/settings/backups/<name>/delete")
+@requires(Permission.MANAGE_BACKUPS)
+def backup_delete_page(name: str) -> str:
+    return _confirm_page("delete", name)
+
+
 @bp.post("/settings/backups/<name>/delete")
 @requires(Permission.MANAGE_BACKUPS)
-def backup_delete(name: str) -> Response:
+def backup_delete(name: str) -> Answer:
+    listing.path_of(_config(), name)
     try:
+        user_by_password("password")
         with transaction():
             backup_runs.note_removal(current_author(), name)
             listing.delete_backup(_config(), name)
+    except Invalid as wrong:
+        return _confirm_page("delete", name, FieldErrors(wrong)), 400
     except BackupError as error:
         flash(error.message, "bad")
     else:
         flash(f"Deleted {name}.", "good")
     return redirect(url_for("admin.backups_page"))
+
+
+def _confirm_page(act: str, name: str, errors: FieldErrors = NO_ERRORS) -> str:
+    """Show the page that takes the password for an act on a backup. Raises NotFound."""
+    size = listing.path_of(_config(), name).stat().st_size
+    return render_template("admin/backups/confirm.html", act=act, name=name, size=size, errors=errors)
 
 
 def _config() -> Config:

@@ -19,7 +19,7 @@ from app.transaction import transaction
 from app.web.permissions import public
 from app.web.tokens import PASSKEY_ASSERTION, challenge_of, issue_challenge, read_challenge
 
-BROWSER = "passkey_browser"  # In the browser's cookie: its challenges are for it alone, and each for one try.
+BROWSER = "passkey_browser"  # In the browser's cookie: its challenges are for it alone.
 TRIES = Rate(20, 60)  # Of one network.
 Answer = str | Response | tuple[str, int]
 

@@ -42,8 +42,8 @@ def second_factor_on() -> Answer:
             raise Conflict("This page was open for too long. Add the new code below to your app.")
         user_by_password("password")
         with transaction():
-            code = request.form.get("code", "")
-            codes = second_factors.turn_on(current_author(), second_factor_key(), user_id, seed, code)
+            code, key, session = request.form.get("code", ""), second_factor_key(), current_user.token
+            codes = second_factors.turn_on(current_author(), key, user_id, seed, code, session)
     except (Invalid, Conflict) as refused:
         errors = FieldErrors(refused)
         return _page(errors, seed), errors.status

@@ -20,7 +20,7 @@ from app.domain.alerts.causes import Cause
 from app.domain.pos import refund_mails, sessions
 from app.domain.pos.journal import EntryType
 from app.domain.pos.models import PosAgent, PosRefund, PosTransaction
-from app.domain.pos.payments.cashier import errors_about
+from app.domain.pos.payments.cashier import check_processor, errors_about
 from app.domain.pos.payments.surplus import end_surplus
 from app.domain.pos.payments.transitions import apply_refunds, follow_order, record_money, timeline_entry
 from app.domain.pos.processor import (
@@ -167,13 +167,13 @@ def request_refund(
 ) -> RefundSummary:
     """Refund a payment, in part or in full, to the card or in cash. Raises Invalid for a missing reason, NotFound,
     Forbidden `refund_not_permitted`, Unprocessable `amount_invalid`, `refund_exceeds_payment` or `tender_not_possible`,
-    Conflict `payment_not_refundable`, `already_refunded` or `work_session_closed`, and ProcessorError where the
-    processor refused, also an earlier time under the same key; without its answer the refund is UNKNOWN. Call it
-    outside a transaction."""
+    Conflict `payment_not_refundable`, `already_refunded`, `work_session_closed` or for a card payment of another
+    processor, and ProcessorError where the processor refused, also an earlier time under the same key; without its
+    answer the refund is UNKNOWN. Call it outside a transaction."""
     reason = one_line(request.reason)
     if problems := note_problems(reason, "The reason", LONGEST_REASON, "#/reason"):
         raise Invalid(problems)
-    refund_id, is_new = context.commit(lambda: _store(author, request, reason))
+    refund_id, is_new = context.commit(lambda: _store(author, processor, request, reason))
     with errors_about(request.transaction_id):
         if is_new and db.session.get_one(PosRefund, refund_id).tender_type == CARD:
             send_refund(context, author, processor, refund_id)
@@ -202,7 +202,7 @@ def summary_of(site_id: int, refund_id: str, is_replayed: bool = False) -> Refun
     )
 
 
-def _store(author: Author, request: RefundRequest, reason: str) -> tuple[str, bool]:
+def _store(author: Author, processor: PaymentProcessor, request: RefundRequest, reason: str) -> tuple[str, bool]:
     """Store the requested refund; return its id, and whether it is new. The payment is locked, so that two requests
     cannot both take what is left."""
     payment = _payment_of(author.site_id, request)
@@ -212,6 +212,8 @@ def _store(author: Author, request: RefundRequest, reason: str) -> tuple[str, bo
         _check_same_request(payment, earlier, request, reason)
         return refund_id, False
     tender, amount = _tender_of(payment, request), _amount_to_refund(payment, request.amount)
+    if tender == CARD:
+        check_processor(payment, processor)
     if request.session_id is not None:
         sessions.hold_open(author.site_id, request.session_id)
     refund = PosRefund(
@@ -279,8 +281,7 @@ def _payment_of(site_id: int, request: RefundRequest) -> PosTransaction:
     payment = find_record(PosTransaction, site_id, request.transaction_id, to_change=True)
     if payment is None or request.location_id not in (None, payment.location_id):
         raise NotFound(NO_SUCH_PAYMENT, "transaction_not_found")
-    agent = request.agent
-    if agent is not None and not agent.can_refund:
+    if (agent := request.agent) is not None and not agent.can_refund:
         raise Forbidden("You may not give refunds. Ask an admin.", "refund_not_permitted")
     if agent is not None and agent.id != payment.agent_id:
         raise NotFound(NO_SUCH_PAYMENT, "transaction_not_found")
@@ -288,8 +289,7 @@ def _payment_of(site_id: int, request: RefundRequest) -> PosTransaction:
 
 
 def _amount_to_refund(payment: PosTransaction, wanted: int | None) -> int:
-    """Return the amount to refund: `wanted`, or all that is left where it is None. Raises Unprocessable and
-    Conflict."""
+    """Return the amount to refund, all that is left where `wanted` is None. Raises Unprocessable and Conflict."""
     left = refundable_amount(payment)
     if wanted is not None and wanted <= 0:
         raise Unprocessable("A refund is more than nothing.", "amount_invalid")

@@ -122,14 +122,15 @@ class RecoveryCode(Base):
 
 
 class SignInPasskey(Base):
-    """A passkey by which a user signs in to the admin at a host (app/domain/sites/sign_in_passkeys.py); columns as in
-    UserPasskey."""
+    """A passkey by which a user signs in to the admin at a host (app/domain/sites/sign_in_passkeys.py), while the user
+    has this `session_version`; other columns as in UserPasskey."""
 
     __tablename__ = "sign_in_passkeys"
     __table_args__ = (UniqueConstraint("host", "credential_id"),)
 
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    session_version: Mapped[int]
     host: Mapped[str] = mapped_column(String(253))
     credential_id: Mapped[str] = mapped_column(String(1_364))
     public_key: Mapped[bytes] = mapped_column(LargeBinary)
@@ -263,8 +264,8 @@ class StoredEvent(Base):
 
 class SignInFailure(Base):
     """A failed sign-in, counted per account and network or per known device, a refresh or an amount above the limit,
-    counted per session, an order, counted per hash of a network, or a mail, counted per hash of its recipient; purged
-    when it no longer counts."""
+    counted per session, an order, counted per hash of a network, a mail, counted per hash of its recipient, or the
+    challenge of a passkey, which is taken once; purged when it no longer counts."""
 
     __tablename__ = "sign_in_failures"
     __table_args__ = (Index(None, "key", "at"),)

@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import re
 import secrets
+import unicodedata
 from datetime import datetime
 
 from pyotp import TOTP
@@ -57,6 +58,8 @@ def step_of(moment: datetime) -> int:
 def step_of_code(key: str, code: str, now: datetime, last_step: int) -> int | None:
     """Return the step of a code of these moments that is later than the last one used; None for any other text. A last
     one of the future was dated by a clock that was wrong."""
+    if not is_from_app(code):
+        return None
     current = step_of(now)
     used = last_step if last_step <= current + TOLERANCE else 0
     steps = [step for step in range(current - TOLERANCE, current + TOLERANCE + 1) if step > used]
@@ -64,8 +67,9 @@ def step_of_code(key: str, code: str, now: datetime, last_step: int) -> int | No
 
 
 def plain_code(typed: str) -> str:
-    """Return a typed code without the spaces and hyphens that people group it by."""
-    return re.sub(r"[\s-]", "", typed[:100]).lower()
+    """Return a typed code without the spaces and hyphens that people group it by, in ASCII where it was typed in full
+    width."""
+    return re.sub(r"[\s-]", "", unicodedata.normalize("NFKC", typed[:100])).lower()
 
 
 def is_from_app(code: str) -> bool:

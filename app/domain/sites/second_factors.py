@@ -16,7 +16,7 @@ from app.domain.shared.author import Author, Origin
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid, NotFound, TooManyRequests
 from app.domain.shared.records import flush_or_conflict
-from app.domain.sites import accounts, activity, throttle
+from app.domain.sites import accounts, activity, sign_in_sessions, throttle
 from app.domain.sites.models import RecoveryCode, SecondFactor, User
 from app.domain.sites.one_time_codes import (
     app_key,
@@ -29,9 +29,14 @@ from app.domain.sites.one_time_codes import (
 )
 from app.extensions import db
 
-WRONG_CODES = ((5, timedelta(minutes=5)), (30, timedelta(days=1)))  # Until the password is changed.
+WRONG_CODES = ((5, timedelta(minutes=5)), (30, timedelta(days=1)))  # Until the password is changed, as the next.
+WRONG_RECOVERY_CODES = ((20, timedelta(hours=1)),)  # Nobody guesses one: who guesses codes of the app bars none here.
 WRONG = "This code is not right, or was used before. Wait for the next one in your app."
 WRONG_RECOVERY = "This is none of your recovery codes, or was used before."
+NOT_YOU = (
+    "If it was not you who tried, another person knows your password: set a new one by “Forgotten your password?”, "
+    "which ends this wait, too."
+)
 WRONG_CLOCK = "This code is not right. Enter the one that your app shows now, and check the clock of your phone."
 IS_ON = "Two-step sign-in is on already."
 IS_OFF = "Two-step sign-in is off."
@@ -68,9 +73,10 @@ def status_of(user_id: int) -> SecondFactorStatus | None:
     return SecondFactorStatus(factor.created_at, _codes_left(user_id)) if factor else None
 
 
-def turn_on(author: Author, shop_key: bytes, user_id: int, seed: str, code: str) -> list[str]:
-    """Turn the second factor on once the user's app gave a code by this seed. Return the recovery codes, which are
-    stored as hashes alone. Raises Invalid, Conflict."""
+def turn_on(author: Author, shop_key: bytes, user_id: int, seed: str, code: str, session: str) -> list[str]:
+    """Turn the second factor on once the user's app gave a code by this seed, and close the user's browser sessions, at
+    which nobody gave one, except that of the token `session`. Return the recovery codes, which are stored as hashes
+    alone. Raises Invalid, Conflict."""
     if is_on(user_id):
         raise Conflict(IS_ON)
     now = author.now()
@@ -79,6 +85,7 @@ def turn_on(author: Author, shop_key: bytes, user_id: int, seed: str, code: str)
         raise Invalid.one("wrong_code", WRONG_CLOCK, "#/code")
     db.session.add(SecondFactor(user_id=user_id, seed=seed, last_step=step, created_at=now))
     flush_or_conflict(IS_ON)
+    sign_in_sessions.close_other_sessions(user_id, session)
     activity.record(author, "second_factor.on", ("user", str(user_id)), "Turned their two-step sign-in on")
     return _replace_codes(user_id)
 
@@ -112,10 +119,8 @@ def user_at_second_step(user_id: int, session_version: int) -> User:
 def check_code(clock: Clock, shop_key: bytes, site_id: int, user: User, typed: str) -> SecondStep:
     """Check the code of a user at sign-in, which works once. Call it in a transaction, and commit it for a wrong code,
     too, which is counted. Raises TooManyRequests after many wrong ones."""
-    tries = f"second-step:{user.id}:{user.session_version}"
-    if seconds := throttle.count_within(clock, tries, *WRONG_CODES):
-        raise TooManyRequests(f"Too many wrong codes. Try again in {throttle.spoken(seconds)}.", seconds)
     code, author = plain_code(typed), _author(clock, site_id, user)
+    tries = _note_try(clock, user, is_recovery=not is_from_app(code))
     step = _use_app_code(clock, shop_key, user.id, code) if is_from_app(code) else _use_recovery_code(user.id, code)
     if not step.is_right:
         activity.record(author, "second_factor.refused", ("user", str(user.id)), "A wrong code at sign-in was refused")
@@ -125,6 +130,19 @@ def check_code(clock: Clock, shop_key: bytes, site_id: int, user: User, typed: s
         summary = f"Signed in with a recovery code; {step.codes_left} left"
         activity.record(author, "second_factor.recovery", ("user", str(user.id)), summary)
     return step
+
+
+def _note_try(clock: Clock, user: User, is_recovery: bool) -> str:
+    """Count a try with a code, those of apps and recovery codes apart, and return the key under which it counts. Raises
+    TooManyRequests. A new password ends the wait, since the key names the user's session version."""
+    kind, limits = ("recovery-code", WRONG_RECOVERY_CODES) if is_recovery else ("second-step", WRONG_CODES)
+    tries = f"{kind}:{user.id}:{user.session_version}"
+    if seconds := throttle.count_within(clock, tries, *limits):
+        other = "" if is_recovery else ", or use a recovery code"
+        raise TooManyRequests(
+            f"Too many wrong codes. Try again in {throttle.spoken(seconds)}{other}. {NOT_YOU}", seconds
+        )
+    return tries
 
 
 def _use_app_code(clock: Clock, shop_key: bytes, user_id: int, code: str) -> SecondStep:

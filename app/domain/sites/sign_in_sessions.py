@@ -124,6 +124,12 @@ def close_sessions_of(user_id: int) -> None:
     db.session.execute(delete(SignInSession).where(SignInSession.user_id == user_id))
 
 
+def close_other_sessions(user_id: int, token: str) -> None:
+    """Close the browser sessions of a user except the one of the token."""
+    others = SignInSession.user_id == user_id, SignInSession.token_hash != _hash_token(token)
+    db.session.execute(delete(SignInSession).where(*others))
+
+
 def _is_valid(clock: Clock, session: SignInSession, user: User) -> bool:
     """Whether a session is valid; one that was opened or used while the clock was far ahead holds no longer than any
     other."""

@@ -36,7 +36,10 @@ from app.operations.backups.manifest import (
 from app.operations.instance import is_unfinished, picture_place
 
 PART = ".part"
-DATED = re.compile(r"shop-\d{8}-\d{6}\.zip", re.ASCII)
+MANUAL = "-manual"  # In the name of a backup that was made by hand, which is counted apart from those of every night.
+MANUAL_KEPT = 5
+DATED = re.compile(rf"shop-\d{{8}}-\d{{6}}({MANUAL})?\.zip", re.ASCII)
+DISK_TO_SPARE = 64 * 1024**2  # Bytes.
 LOCK_FILE = "restore.lock"
 
 
@@ -61,19 +64,23 @@ def make_backup(
     now: datetime,
     keep: int | None = None,
     watch: Watch = _without_watch,
+    by_hand: bool = False,
 ) -> Made:
     """Make a backup as the file `path`. Where that is a folder, the file in it gets a name with the date, and the
-    newest `keep` files with such names stay. Raises BackupError, and what `watch` raises."""
-    is_folder = path.is_dir()
-    target = path / f"shop-{now.astimezone(UTC):%Y%m%d-%H%M%S}.zip" if is_folder else path
+    newest `keep` files with such names stay. One made `by_hand` begins only where its disk has room for another like
+    the newest. Raises BackupError, and what `watch` raises."""
+    is_folder, kind = path.is_dir(), MANUAL if by_hand else ""
+    target = path / f"shop-{now.astimezone(UTC):%Y%m%d-%H%M%S}{kind}.zip" if is_folder else path
     _check_target(target, keep, is_folder)
     try:
         with no_restore_beside(instance), one_backup_in(target.parent), _working_folder(target) as folder:
+            if by_hand:
+                check_room(target.parent, sum(newest.stat().st_size for newest in dated_in(target.parent)[-1:]))
             archive = folder / target.name
             manifest, missing_list = _write_archive(config, erasures, instance, archive, folder, now, watch)
             os.replace(folder / target.name, target)
             fsync_path(target.parent)
-        return Made(target, manifest, tuple(_remove_old(target.parent, keep)), missing_list)
+        return Made(target, manifest, tuple(_remove_old(target.parent, keep, kind)), missing_list)
     except OSError as error:
         raise BackupError(f"The backup cannot be written to {target}: {error.strerror}.") from error
 
@@ -173,11 +180,24 @@ def _add_file(archive: zipfile.ZipFile, name: str, path: Path, packing: int = zi
             return copy_with_checksum(source, written.write)
 
 
-def _remove_old(folder: Path, keep: int | None) -> Iterator[Path]:
+def dated_in(folder: Path) -> list[Path]:
+    """Return the backups in a folder that are named by their date, the oldest first."""
+    return sorted(path for path in folder.iterdir() if DATED.fullmatch(path.name))
+
+
+def check_room(folder: Path, needed: int) -> None:
+    """Check that so many bytes leave DISK_TO_SPARE free on the disk of a folder. Raises BackupError."""
+    free = shutil.disk_usage(folder).free
+    if free < needed + DISK_TO_SPARE:
+        raise BackupError(
+            f"The backup needs {needed / 1e6:,.0f} MB beside what is there; {free / 1e6:,.0f} MB are free in {folder}."
+        )
+
+
+def _remove_old(folder: Path, keep: int | None, kind: str) -> Iterator[Path]:
     if keep is None:
         return
-    dated = sorted(path for path in folder.iterdir() if DATED.fullmatch(path.name))
-    for old in dated[:-keep]:
+    for old in [path for path in dated_in(folder) if path.stem.endswith(MANUAL) == bool(kind)][:-keep]:
         old.unlink()
         yield old
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from app.operations.backups.making import DATED
+from app.operations.backups.making import dated_in
 from app.operations.backups.manifest import NAME, BackupError, Manifest, copy_with_checksum, read_manifest
 
 LARGEST_MANIFEST = 256 * 1024**2  # Bytes: a million pictures.
@@ -43,7 +43,7 @@ def newest_in(path: Path) -> Path:
     """Return the path of a file itself, or of the newest backup in a folder. Raises BackupError."""
     if not path.is_dir():
         return path
-    dated = sorted(file for file in path.iterdir() if DATED.fullmatch(file.name))
+    dated = dated_in(path)
     if not dated:
         raise BackupError(f"There is no backup in {path}.")
     return dated[-1]

@@ -18,7 +18,7 @@ from app.domain.personal_data.erasure_list import ErasureList, copy_erasures
 from app.domain.shared.durable_files import fsync_path
 from app.domain.system import release
 from app.operations.backups.databases import PostgresqlDatabase, SqliteDatabase, database_of
-from app.operations.backups.making import key_fingerprint, no_backup_beside
+from app.operations.backups.making import check_room, key_fingerprint, no_backup_beside
 from app.operations.backups.manifest import ERASURES, MEDIA, SECRET_KEY, BackupError, DatabaseInDoubt, Manifest
 from app.operations.backups.reading import Backup, newest_in, open_backup
 from app.operations.instance import UNFINISHED_RESTORE, CannotStart, claim_folder, is_unfinished
@@ -31,7 +31,6 @@ from app.operations.replaced_database import (
 )
 
 UNPACKED = ".restoring"
-DISK_TO_SPARE = 64 * 1024**2  # Bytes.
 RESTORED = "The shop was restored from a backup that was made during this rebuild."
 
 
@@ -178,12 +177,7 @@ class _Restoring:
             if os.path.ismount(folder):
                 raise BackupError(f"{folder} is a disk of its own, which cannot be renamed: name a folder on it.")
         self._check_list()
-        free = shutil.disk_usage(self._database.folder).free
-        if free < self._backup.manifest.bytes + DISK_TO_SPARE:
-            raise BackupError(
-                f"The backup needs {self._backup.manifest.bytes / 1e6:,.0f} MB beside what is there; "
-                f"{free / 1e6:,.0f} MB are free in {self._database.folder}."
-            )
+        check_room(self._database.folder, self._backup.manifest.bytes)
 
     def _check_list(self) -> None:
         """Check that the list of erasures takes those of the backup. Raises BackupError."""

@@ -17,9 +17,10 @@ from app.extensions import db
 from app.jobs.backups import NOT_SET_UP, make
 from app.ports import clock
 from app.transaction import transaction
+from tests.factories import PASSWORD
 from tests.fakes.queue import RecordingQueue
 from tests.operations.backups.installation import DATED, Installation
-from tests.page_client import PageClient
+from tests.page_client import PageClient, Reading
 
 PAGE = "/admin/settings/backups"
 FRAGMENT = {"HX-Request": "true"}
@@ -116,6 +117,7 @@ def test_the_list_shows_the_contents_and_what_is_damaged(owner: PageClient, back
     (backup.parent / "cut-short.zip").write_bytes(backup.read_bytes()[:5000])
     (backup.parent / "notes.txt").write_text("no backup")
     page = " ".join(owner.client.get(PAGE).text.split())
+    assert "Of those made here the newest 5 stay" in page
     assert "1 site, 20 products, 0 orders, 3 picture files" in page and "Holds the secret key" in page
     assert "Damaged" in page and "was cut short" in page and "notes.txt" not in page
 
@@ -127,8 +129,9 @@ def test_a_folder_that_is_gone_is_named(owner: PageClient, folder: Path) -> None
 
 
 def test_a_download_is_the_file_and_is_logged_and_not_cached(app: Flask, owner: PageClient, backup: Path) -> None:
-    owner.get(PAGE)
-    with owner.client.post(f"{PAGE}/{backup.name}/download", data={"csrf_token": owner.token}) as answer:
+    assert owner.get(f"{PAGE}/{backup.name}/download").texts["h1"] == "Download a backup"
+    sent = {"csrf_token": owner.token, "password": PASSWORD}
+    with owner.client.post(f"{PAGE}/{backup.name}/download", data=sent) as answer:
         assert answer.status_code == 200 and answer.data == backup.read_bytes()
     assert answer.headers["Cache-Control"] == "no-store"
     assert answer.headers["Content-Disposition"] == f"attachment; filename={backup.name}"
@@ -147,15 +150,37 @@ def test_no_name_leads_out_of_the_folder(
     (folder / "link.zip").symlink_to(outside)
     (folder / "folder.zip").mkdir()
     owner.get(PAGE)
-    answer = owner.client.post(f"{PAGE}/{name}/{act}", data={"csrf_token": owner.token})
+    assert owner.client.get(f"{PAGE}/{name}/{act}").status_code in (404, 405)
+    answer = owner.client.post(f"{PAGE}/{name}/{act}", data={"csrf_token": owner.token, "password": PASSWORD})
     assert answer.status_code in (404, 405)
     assert b"a secret" not in answer.data and outside.exists() and (folder / "link.zip").is_symlink()
     assert logged(app, f"backup.{act}") == []
 
 
+@pytest.mark.parametrize("password", ["", "wrong"])
+@pytest.mark.parametrize("act", ["download", "delete"])
+def test_neither_is_done_without_the_password(
+    app: Flask, owner: PageClient, backup: Path, act: str, password: str
+) -> None:
+    address = f"{PAGE}/{backup.name}/{act}"
+    owner.get(address)
+    page = owner.post(address, {"password": password}, status=400)
+    assert isinstance(page, Reading) and page.texts["p"].endswith("This is not your password.")
+    assert backup.exists() and logged(app, f"backup.{act}") == []
+
+
+def test_guesses_at_the_password_are_slowed_down(owner: PageClient, backup: Path) -> None:
+    address = f"{PAGE}/{backup.name}/download"
+    owner.get(address)
+    for _ in range(5):
+        owner.post(address, {"password": "wrong"}, status=400)
+    refused = owner.client.post(address, data={"csrf_token": owner.token, "password": PASSWORD})
+    assert refused.status_code == 429 and b"PK" not in refused.data[:2]
+
+
 def test_a_deleted_backup_is_gone_and_logged(app: Flask, owner: PageClient, backup: Path) -> None:
-    owner.get(PAGE)
-    owner.post(f"{PAGE}/{backup.name}/delete", {})
+    assert owner.get(f"{PAGE}/{backup.name}/delete").texts["h1"] == "Delete a backup"
+    owner.post(f"{PAGE}/{backup.name}/delete", {"password": PASSWORD})
     assert not backup.exists() and logged(app, "backup.delete") == [f"Deleted the backup {backup.name}"]
     assert f"Deleted {backup.name}." in owner.client.get(PAGE).text
 
@@ -164,6 +189,7 @@ def test_admins_of_one_shop_neither_see_nor_get_backups(signed_in, backup: Path)
     admin = signed_in(Role.ADMIN)
     assert "superadmins see them" in admin.client.get(PAGE).text
     admin.get("/admin/settings")
+    admin.get(f"{PAGE}/{backup.name}/download", 403)
     admin.post(f"{PAGE}/{backup.name}/download", {}, status=403)
     admin.post(f"{PAGE}/{backup.name}/delete", {}, status=403)
     assert backup.exists() and PAGE not in admin.client.get("/admin/settings/system").text

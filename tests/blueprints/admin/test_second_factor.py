@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from html import unescape
+
 import pytest
 from flask import Flask
 from sqlalchemy import select
+from werkzeug.test import TestResponse
 
 from app.domain.sites import accounts
 from app.domain.sites.accounts import Role
@@ -106,6 +109,11 @@ def test_no_code_leads_out_of_the_admin(app: Flask, phone: Phone, wanted: str) -
     assert give_password(app).post(CODE_PAGE, {"code": phone.code(), "next": wanted}).location == "/admin/"
 
 
+def test_digits_of_full_width_are_digits(app: Flask, phone: Phone) -> None:
+    full = phone.code().translate({ord(digit): 0xFF10 + int(digit) for digit in "0123456789"})
+    assert give_password(app).post(CODE_PAGE, {"code": full}).location == "/admin/"
+
+
 def test_a_code_signs_in_once(app: Flask, phone: Phone) -> None:
     used = phone.code()
     give_password(app).post(CODE_PAGE, {"code": used})
@@ -164,6 +172,44 @@ def test_guesses_are_slowed_down_however_often_the_password_is_given(
     assert actions(app).count("second_factor.refused") == 5
 
 
+def guess(app: Flask, code: str, times: int, **more: str) -> None:
+    """Of another person, who knows the password."""
+    for _ in range(times):
+        give_password(app).post(CODE_PAGE, {"code": code, **more}, status=400)
+
+
+def answer_to(app: Flask, code: str, password: str = PASSWORD) -> TestResponse:
+    browser = give_password(app, password=password)
+    return browser.client.post(CODE_PAGE, data={"csrf_token": browser.token, "code": code})
+
+
+def test_who_guesses_codes_of_the_app_bars_no_recovery_code(app: Flask, phone: Phone, codes: list[str]) -> None:
+    guess(app, "000000", 5)
+    refused = answer_to(app, phone.code())
+    assert refused.status_code == 429 and "or use a recovery code" in refused.text
+    assert answer_to(app, codes[0]).location == "/admin/"
+    assert answer_to(app, phone.code()).status_code == 429, "that was no right code of the app"
+
+
+def test_a_new_password_ends_the_wait_as_the_refusal_says(app: Flask, phone: Phone) -> None:
+    guess(app, "000000", 5)
+    refused = unescape(answer_to(app, phone.code()).text)
+    assert "another person knows your password: set a new one by “Forgotten your password?”, which ends" in refused
+    with app.app_context(), transaction():
+        accounts.set_password(8, accounts.get_user(MERCHANDISER), "nine blue kettles")
+    assert answer_to(app, phone.code(), "nine blue kettles").location == "/admin/"
+
+
+def test_guesses_at_recovery_codes_are_slowed_down_apart(
+    app: Flask, phone: Phone, codes: list[str], clock: StoppedClock
+) -> None:
+    guess(app, "aaaa-aaaa-aaaa-aaaa", 20, recovery="1")
+    assert answer_to(app, codes[0]).status_code == 429
+    assert answer_to(app, phone.code()).location == "/admin/"
+    clock.move(hours=1)
+    assert answer_to(app, codes[0]).location == "/admin/"
+
+
 def test_a_right_code_forgives_the_wrong_ones(app: Flask, phone: Phone, clock: StoppedClock) -> None:
     for _ in range(2):
         browser = give_password(app)
@@ -207,7 +253,7 @@ def test_codes_are_shown_on_no_later_page(signed_in, codes: list[str]) -> None:
     assert not any(code in signed_in().client.get("/admin/two-step").text for code in codes)
 
 
-@pytest.mark.parametrize("wrong", [{"code": "000000"}, {"password": "wrong"}, {"setup": "made-up"}])
+@pytest.mark.parametrize("wrong", [{"code": "000000"}, {"code": "١٢٣٤٥٦"}, {"password": "wrong"}, {"setup": "made-up"}])
 def test_it_is_not_turned_on_without_a_code_and_the_password(
     app: Flask, signed_in, clock: StoppedClock, wrong: dict[str, str]
 ) -> None:
@@ -230,8 +276,16 @@ def test_it_is_turned_on_once(signed_in, clock: StoppedClock) -> None:
     browser, twin = signed_in(), signed_in()
     page = twin.get("/admin/two-step")
     turn_on(browser, clock)
+    twin = signed_in()
+    twin.get("/admin/two-step")
     sent = {"setup": page.value("setup"), "code": Phone(clock, key_on(page)).code(), "password": PASSWORD}
     twin.post("/admin/two-step", sent, status=409)
+
+
+def test_turning_it_on_signs_its_user_out_in_other_browsers_alone(signed_in, clock: StoppedClock) -> None:
+    browser, twin, admin = signed_in(), signed_in(), signed_in(Role.ADMIN)
+    turn_on(browser, clock)
+    assert is_signed_in(browser) and not is_signed_in(twin) and is_signed_in(admin)
 
 
 def test_the_password_turns_it_off(app: Flask, signed_in, phone: Phone) -> None:

@@ -103,6 +103,24 @@ def test_an_answer_is_for_one_try_of_one_browser(
     assert refused(browser, sent)
 
 
+def test_an_answer_of_a_passkey_that_does_not_count_signs_in_once(
+    app: Flask, signed_in, browser: PageClient, clock: StoppedClock
+) -> None:
+    """A synced passkey counts no signatures, and the browser's cookie of before can be sent again."""
+    synced = SoftwareAuthenticator(counts=False)
+    add(signed_in(), synced)
+    sent = answer_of(synced, browser.get(SIGN_IN)) | {"csrf_token": browser.token}
+    cookie = browser.client.get_cookie("shop")
+    assert cookie is not None and browser.post(SIGN_IN, sent).location == "/admin/"
+    browser.get("/admin/")
+    browser.post("/admin/logout", {})
+    for _ in range(2):
+        browser.client.set_cookie("shop", cookie.value)
+        assert refused(browser, sent)
+        clock.move(minutes=2)
+    assert browser.post(SIGN_IN, answer_of(synced, browser.get(SIGN_IN))).location == "/admin/"
+
+
 def test_an_answer_must_come_within_five_minutes(
     browser: PageClient, finger: SoftwareAuthenticator, clock: StoppedClock
 ) -> None:
@@ -141,7 +159,7 @@ def test_a_copy_whose_counter_goes_back_is_refused(
     assert refused(copy, answer_of(finger, copy.get(SIGN_IN)))
 
 
-@pytest.mark.parametrize("change", ["password", "disabled", "removed"])
+@pytest.mark.parametrize("change", ["password", "password by an older release", "disabled", "removed"])
 def test_what_ends_an_account_or_a_passkey_ends_signing_in_with_it(
     app: Flask, signed_in, browser: PageClient, finger: SoftwareAuthenticator, change: str
 ) -> None:
@@ -150,6 +168,8 @@ def test_what_ends_an_account_or_a_passkey_ends_signing_in_with_it(
         user = accounts.get_user(MERCHANDISER)
         if change == "password":
             accounts.set_password(8, user, "nine blue kettles")
+        elif change == "password by an older release":
+            user.session_version += 1
         elif change == "disabled":
             user.enabled = False
     if change == "removed":
@@ -158,6 +178,18 @@ def test_what_ends_an_account_or_a_passkey_ends_signing_in_with_it(
         assert owner.post(f"{PASSKEYS}/{passkey_id}/remove", {}).location == PASSKEYS
         assert "No passkeys yet" in owner.client.get(PASSKEYS).text
     assert refused(browser, answer_of(finger, browser.get(SIGN_IN)))
+
+
+def test_what_a_password_of_an_older_release_left_is_not_listed_and_goes_with_the_next_passkey(
+    app: Flask, signed_in, finger: SoftwareAuthenticator
+) -> None:
+    with app.app_context(), transaction():
+        accounts.get_user(MERCHANDISER).session_version += 1
+    owner = signed_in()
+    assert "No passkeys yet" in owner.client.get(PASSKEYS).text
+    add(owner, SoftwareAuthenticator())
+    with app.app_context():
+        assert len(db.session.scalars(select(SignInPasskey)).all()) == 1
 
 
 def test_nobody_removes_the_passkey_of_another_user(app: Flask, signed_in, finger: SoftwareAuthenticator) -> None:

@@ -54,7 +54,13 @@ def test_the_qr_code_names_account_and_shop() -> None:
 def test_codes_are_read_however_people_group_them() -> None:
     assert one_time_codes.plain_code(" 123 456\n") == "123456"
     assert one_time_codes.plain_code("ABCD-efgh jkmn-pqrs") == "abcdefghjkmnpqrs"
+    assert one_time_codes.plain_code("１２３\u3000４５６") == "123456"
     assert not one_time_codes.is_from_app("١٢٣٤٥٦")
+
+
+@pytest.mark.parametrize("typed", ["１２３４５６", "١٢٣٤٥٦", "12345é", "", "1234567"])
+def test_what_is_no_code_of_six_digits_is_of_no_step(typed: str) -> None:
+    assert step_of_code(RFC_KEY, typed, NOW, last_step=0) is None
 
 
 def test_recovery_codes_differ_and_their_hash_is_of_one_user() -> None:

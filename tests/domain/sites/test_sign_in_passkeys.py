@@ -27,8 +27,8 @@ def user(clock: StoppedClock) -> User:
         made = make_user(make_site(), Role.MERCHANDISER)
         now = clock.now()
         passkey = SignInPasskey(
-            id="passkey", user_id=made.id, host="shop.test", credential_id="credential", public_key=b"", sign_count=0,
-            name="My phone", created_at=now, last_used_at=now,
+            id="passkey", user_id=made.id, session_version=made.session_version, host="shop.test",
+            credential_id="credential", public_key=b"", sign_count=0, name="My phone", created_at=now, last_used_at=now,
         )  # fmt: skip
         db.session.add(passkey)
         return made

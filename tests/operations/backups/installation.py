@@ -92,8 +92,9 @@ class Installation:
         secret = self.instance / "secret.key"
         return f"{checksum.hexdigest()} {secret.read_text() if secret.exists() else ''}"
 
-    def back_up(self, path: Path, keep: int | None = None, minutes: int = 0) -> Path:
-        return make_backup(self.config, self.erasures, self.instance, path, NOW + timedelta(minutes=minutes), keep).path
+    def back_up(self, path: Path, keep: int | None = None, minutes: int = 0, by_hand: bool = False) -> Path:
+        now = NOW + timedelta(minutes=minutes)
+        return make_backup(self.config, self.erasures, self.instance, path, now, keep, by_hand=by_hand).path
 
     def restore(self, path: Path, minutes: int = 60) -> tuple[str, ...]:
         return restore(self.config, self.erasures, self.instance, path, NOW + timedelta(minutes=minutes)).aside

@@ -180,6 +180,29 @@ def test_the_newest_backups_stay(shop: Installation, folder: Path) -> None:
     assert newest_in(folder).name == "shop-20261122-200300.zip"
 
 
+def test_backups_by_hand_and_those_of_every_night_are_counted_apart(shop: Installation, folder: Path) -> None:
+    for number in range(6):
+        shop.back_up(folder, keep=2, minutes=number, by_hand=number in (1, 3, 5))
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "shop-20261122-200200.zip",
+        "shop-20261122-200300-manual.zip",
+        "shop-20261122-200400.zip",
+        "shop-20261122-200500-manual.zip",
+    ]
+    assert newest_in(folder).name == "shop-20261122-200500-manual.zip"
+
+
+def test_a_backup_by_hand_begins_where_another_like_the_newest_has_room_alone(shop: Installation, folder: Path) -> None:
+    newest = folder / "shop-20261122-195900.zip"
+    newest.touch()
+    os.truncate(newest, shutil.disk_usage(folder).free)  # It takes no room itself.
+    with pytest.raises(BackupError, match=r"The backup needs .* MB beside what is there; .* MB are free in"):
+        shop.back_up(folder, by_hand=True)
+    assert [path.name for path in folder.iterdir()] == [newest.name]
+    os.truncate(newest, 1_000)
+    assert shop.back_up(folder, by_hand=True).exists()
+
+
 def test_a_file_that_is_there_is_not_overwritten(shop: Installation, folder: Path) -> None:
     shop.back_up(folder / "mine.zip")
     with pytest.raises(BackupError, match=r"mine\.zip exists already"):

@@ -161,10 +161,15 @@ def payment_of_processor(site_id: int, processor: PaymentProcessor, transaction_
     payment = existing(find_record(PosTransaction, site_id, transaction_id), "There is no such payment.")
     if payment.tender_type == CASH:
         raise Conflict("This payment was made in cash, so the payment processor knows nothing of it.")
+    check_processor(payment, processor)
+    return payment
+
+
+def check_processor(payment: PosTransaction, processor: PaymentProcessor) -> None:
+    """Check that a card payment was made with the processor in use. Raises Conflict."""
     if payment.processor != processor.name:
         message = f"This payment was made with {payment.processor.capitalize()}, which the shop does not use now."
         raise Conflict(message)
-    return payment
 
 
 def ref_of(payment: PosTransaction) -> PaymentRef:

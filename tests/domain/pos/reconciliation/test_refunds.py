@@ -49,6 +49,15 @@ def test_only_what_was_paid_is_refunded(till: ShopWithTill, paid: str) -> None:
     assert raised.value.code == "already_refunded"
 
 
+def test_a_card_payment_of_another_processor_is_given_back_in_cash_alone(till: ShopWithTill) -> None:
+    elsewhere = till.payment("SUCCEEDED", processor="demo", captured_amount=1_250)
+    with pytest.raises(Conflict, match="made with Demo, which the shop does not use now"):
+        refund(till, elsewhere)
+    assert refunds() == [] and till.processor.made("refund") == 0
+    in_cash = RefundRequest(elsewhere, 500, WHY, tender_type="CASH")
+    assert request_refund(till.context, till.author, till.processor, in_cash).status == "SUCCEEDED"
+
+
 def test_a_refund_has_a_reason_without_card_numbers(till: ShopWithTill, paid: str) -> None:
     for reason in ("", "  ", "x" * 201, "card 4242 4242 4242 4242"):
         with pytest.raises(Invalid):
