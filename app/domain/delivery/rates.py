@@ -58,6 +58,12 @@ def quote(method: DeliveryMethod, parcel: Parcel, currency: str) -> Quote:
     return Quote(method, None, reason)
 
 
+def least_quote(delivery: Delivery, parcel: Parcel, currency: str) -> Quote | None:
+    """Return the lowest price at which a parcel is delivered; None where no method is offered for it."""
+    offered = [one for one in quotes(delivery, parcel, currency) if one.price is not None]
+    return min(offered, key=lambda one: one.price or 0, default=None)
+
+
 def quotes(delivery: Delivery, parcel: Parcel, currency: str) -> list[Quote]:
     return [quote(method, parcel, currency) for method in delivery.methods]
 
