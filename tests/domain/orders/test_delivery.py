@@ -21,6 +21,7 @@ from app.domain.orders.sales import sales_between
 from app.domain.orders.shop_contact import ShopContact
 from app.domain.orders.transfers import note_transfer, revoke_transfer
 from app.domain.shared.author import Author
+from app.domain.shared.money import LARGEST
 from app.domain.shared.problems import Conflict, Invalid
 from app.extensions import db
 from app.transaction import transaction
@@ -88,6 +89,12 @@ def test_delivery_is_free_from_its_value_on(mia: Shopper, ada: Author) -> None:
     mia.add("MUG", 2)
     placed = stored(agreed_order(mia, BY_POST))
     assert (placed.total, placed.delivery_price) == (5_000, 0)
+
+
+def test_whatever_a_basket_weighs_it_can_be_ordered(mia: Shopper, ada: Author) -> None:
+    offer(mia, replace(OFFERED, default_weight=LARGEST))
+    mia.add("MUG", 3)
+    assert stored(agreed_order(mia, BY_POST)).delivery_weight == LARGEST
 
 
 def test_a_price_that_changed_since_it_was_seen_is_not_agreed_to(mia: Shopper, ada: Author) -> None:
