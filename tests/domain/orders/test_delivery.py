@@ -223,6 +223,21 @@ def test_the_address_goes_with_the_contact(mia: Shopper, ada: Author, clock: Sto
     assert (kept.delivery_method, kept.delivery_price, kept.total) == ("Courier", 800, 4_800)
 
 
+def test_an_address_that_stayed_when_its_contact_went_goes_too(
+    mia: Shopper, ada: Author, clock: StoppedClock
+) -> None:
+    """As it stays where the release before purges or erases contacts beside this one."""
+    order_id = agreed_order(mia, BY_COURIER)
+    with transaction():
+        lifecycle.mark_ready(ada, order_id)
+        lifecycle.collect(ada, order_id)
+        stored_order = db.session.get_one(Order, order_id)
+        stored_order.contact_name, stored_order.token_hash = "", None
+    clock.move(seconds=(CONTACT_KEPT + timedelta(days=1)).total_seconds())
+    purged(clock, *RETENTIONS)
+    assert stored(order_id).address == Address(country="GB")
+
+
 def test_saving_what_is_stored_changes_nothing(mia: Shopper) -> None:
     author = Author(mia.site_id, "Ada", mia.clock)
     offer(mia)
