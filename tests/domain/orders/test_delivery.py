@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateTable
 
 from app.domain.delivery.addresses import Address
 from app.domain.delivery.declaration import COLLECTION_ONLY, Delivery, DeliveryMethod, DeliveryPayment, RateKind
@@ -16,6 +18,7 @@ from app.domain.orders.checkout import BasketChanged, DeliveryNotSeen, Placed, p
 from app.domain.orders.delivery_choice import COLLECT, DeliveryChoice
 from app.domain.orders.mail_contents import GivenBack, Letter, OrderMailKind, order_mail
 from app.domain.orders.models import Order, OrderMail
+from app.domain.orders.payment import PaidSums, apply_payments
 from app.domain.orders.purge import CONTACT_KEPT, RETENTIONS
 from app.domain.orders.sales import sales_between
 from app.domain.orders.shop_contact import ShopContact
@@ -145,6 +148,33 @@ def test_an_order_in_advance_is_sent_once_its_payment_arrived(mia: Shopper, ada:
     assert stored(order_id).status == "COLLECTED"
 
 
+def test_an_order_of_any_total_is_paid_by_transfer(mia: Shopper, ada: Author) -> None:
+    order_id = agreed_order(mia, BY_POST)
+    with transaction():
+        db.session.get_one(Order, order_id).total = 99 * LARGEST
+        note_transfer(ada, order_id)
+    assert stored(order_id).paid_amount == 99 * LARGEST
+    table = str(CreateTable(Order.__table__).compile(dialect=postgresql.dialect()))  # type: ignore[arg-type, no-untyped-call]
+    assert "paid_amount BIGINT" in table and "reserved_amount BIGINT" in table
+
+
+def test_the_rest_of_an_order_that_was_paid_in_part_at_a_till_comes_by_transfer(mia: Shopper, ada: Author) -> None:
+    order_id = agreed_order(mia, BY_POST)
+    with transaction():
+        apply_payments(mia.clock, db.session.get_one(Order, order_id), PaidSums(in_cash=1_000, reserved=500))
+    with pytest.raises(Conflict, match="under way"), transaction():
+        note_transfer(ada, order_id)
+    with transaction():
+        apply_payments(mia.clock, db.session.get_one(Order, order_id), PaidSums(in_cash=1_000))
+        note_transfer(ada, order_id)
+    paid = stored(order_id)
+    assert (paid.amount_due, paid.paid_amount, paid.transferred) == (0, 4_395, 3_395)
+    with transaction():
+        revoke_transfer(ada, order_id)
+    again = stored(order_id)
+    assert (again.amount_due, again.paid_amount, again.transferred) == (3_395, 1_000, 0) and again.awaits_transfer
+
+
 def test_a_transfer_that_was_no_payment_is_revoked_and_one_of_a_cancelled_order_goes_back(
     mia: Shopper, ada: Author
 ) -> None:
@@ -223,9 +253,7 @@ def test_the_address_goes_with_the_contact(mia: Shopper, ada: Author, clock: Sto
     assert (kept.delivery_method, kept.delivery_price, kept.total) == ("Courier", 800, 4_800)
 
 
-def test_an_address_that_stayed_when_its_contact_went_goes_too(
-    mia: Shopper, ada: Author, clock: StoppedClock
-) -> None:
+def test_an_address_that_stayed_when_its_contact_went_goes_too(mia: Shopper, ada: Author, clock: StoppedClock) -> None:
     """As it stays where the release before purges or erases contacts beside this one."""
     order_id = agreed_order(mia, BY_COURIER)
     with transaction():
