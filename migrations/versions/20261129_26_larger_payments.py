@@ -1,4 +1,4 @@
-"""Payments of orders as large as their totals, and what of them came by bank transfer
+"""Payments of orders as large as their totals, what of them came by bank transfer, and how to pay in advance
 
 Revision: f17c05a9e3d2
 Follows: c31e62f4a9d8
@@ -21,10 +21,13 @@ AMOUNTS = ("paid_amount", "reserved_amount")
 def upgrade() -> None:
     _change_amounts(sa.Integer(), sa.BigInteger())
     op.add_column("orders", sa.Column("transferred_amount", sa.BigInteger(), server_default="0", nullable=False))
+    text = sa.Column("payment_instructions", sa.String(length=1000), server_default="", nullable=False)
+    op.add_column("orders", text)
 
 
 def downgrade() -> None:
     with op.batch_alter_table("orders") as orders:
+        orders.drop_column("payment_instructions")
         orders.drop_column("transferred_amount")
     _change_amounts(sa.BigInteger(), sa.Integer())
 

@@ -28,6 +28,7 @@ from app.domain.shared.schema import Many, Strict
 MOST_METHODS = 12
 LONGEST_METHOD = 60
 LONGEST_DAYS = 80
+LONGEST_INSTRUCTIONS = 1_000
 DEFAULT_WEIGHT = 500  # Grams.
 
 
@@ -171,7 +172,7 @@ class Delivery(DeclaredRecord):
         WeightUnit, ChoiceField("unit of the weight", choices=tuple(WeightUnit), kind=WeightUnit)
     ] = WeightUnit.GRAMS
     default_weight: Annotated[int, WholeField("weight of other products", least=1)] = DEFAULT_WEIGHT
-    payment_instructions: Annotated[str, BlockField("payment instructions", longest=1_000)] = ""
+    payment_instructions: Annotated[str, BlockField("payment instructions", longest=LONGEST_INSTRUCTIONS)] = ""
 
     def method(self, name: str) -> DeliveryMethod | None:
         return next((method for method in self.methods if method.name == name), None)

@@ -14,7 +14,7 @@ from app.domain.delivery.addresses import (
     LONGEST_RECIPIENT,
     Address,
 )
-from app.domain.delivery.declaration import LONGEST_DAYS, LONGEST_METHOD, DeliveryPayment
+from app.domain.delivery.declaration import LONGEST_DAYS, LONGEST_INSTRUCTIONS, LONGEST_METHOD, DeliveryPayment
 from app.domain.orders.handover import Handover, handover_of
 from app.domain.shared.records import JsonValue, UtcDateTime
 from app.domain.work.mailing import MailToSend
@@ -43,7 +43,8 @@ class Order(Base):
 
     `delivery_method` is the name of the method by which it is delivered, as it was placed, empty for an order that is
     collected; `delivery_price` is part of the total, `delivery_weight` is in grams, the columns from
-    `delivery_recipient` on are the address. `paid_by_transfer`: staff saw its payment in the bank account, where
+    `delivery_recipient` on are the address. `payment_instructions` are how it was to be paid in advance when it was
+    placed, for when the shop says so no more. `paid_by_transfer`: staff saw its payment in the bank account, where
     `transferred_amount` came, which the release before leaves 0.
 
     `owner_id` is the user who filled it at a till or through the API, `pos_location_id` the till's location.
@@ -97,6 +98,7 @@ class Order(Base):
     delivery_payment: Mapped[str] = mapped_column(String(12), default="", server_default="")
     delivery_price: Mapped[int] = mapped_column(default=0, server_default="0")
     delivery_weight: Mapped[int] = mapped_column(default=0, server_default="0")
+    payment_instructions: Mapped[str] = mapped_column(String(LONGEST_INSTRUCTIONS), default="", server_default="")
     delivery_recipient: Mapped[str] = mapped_column(String(LONGEST_RECIPIENT), default="", server_default="")
     delivery_line1: Mapped[str] = mapped_column(String(LONGEST_LINE), default="", server_default="")
     delivery_line2: Mapped[str] = mapped_column(String(LONGEST_LINE), default="", server_default="")

@@ -205,6 +205,14 @@ def test_the_basket_says_what_its_own_delivery_costs(app: Flask, site_id: int, m
     assert "<dt>or delivery</dt><dd>Not for this basket</dd>" in mia.get("/basket").text
 
 
+def test_the_account_to_pay_into_stays_with_the_order(app: Flask, site_id: int, mia: Shopper) -> None:
+    location = placed_order(mia)
+    offer(app, site_id, paymentInstructions="Account 456")
+    assert "Account 456" in mia.get(location).text and "Account 123" not in mia.get(location).text
+    offer(app, site_id, methods=[COURIER], paymentInstructions="")
+    assert "Account 123" in mia.get(location).text, "the shop says no other"
+
+
 def test_an_order_is_followed_to_the_door_and_a_link_shows_no_address(app: Flask, site_id: int, mia: Shopper) -> None:
     location = placed_order(mia)
     assert "Awaiting payment" in mia.get(location).text
