@@ -55,7 +55,7 @@ _ORDERS = Section(
     Permission.MANAGE_ORDERS,
     ("/admin/orders",),
     waiting_orders,
-    "awaiting collection",
+    "not handed over yet",
 )
 _SEARCH = ("/admin/search", "/admin/settings/search")
 GROUPS = (

@@ -20,6 +20,7 @@ from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import drawn
 from app.blueprints.storefront.rate_limit import BASKETS, allows
 from app.domain.catalogue.product_rules import LONGEST_SKU
+from app.domain.delivery.rates import least_quote
 from app.domain.merchandising.product_pages import PagePicture, small_pictures
 from app.domain.orders import basket_contents
 from app.domain.orders.basket import Basket, BasketLine
@@ -142,7 +143,16 @@ def basket_page(notice: str = "", kind: str = "", status: int = 200) -> Response
     shop = current_shop()
     held = basket_contents.basket_of(shop.site_id, basket_token())
     template = "storefront/_basket.html" if wants_fragment() else "storefront/basket.html"
-    return private(template, status, notice=notice, kind=kind, days_kept=UNTOUCHED.days, **basket_context(held))
+    delivery = shop.delivery
+    context: dict[str, Any] = {
+        "notice": notice,
+        "kind": kind,
+        "days_kept": UNTOUCHED.days,
+        "delivery": delivery,
+        "least": least_quote(delivery, held.parcel(delivery), shop.currency),
+        **basket_context(held),
+    }
+    return private(template, status, **context)
 
 
 def basket_context(held: Basket) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from app.domain.shared.schema import Many, Strict
 MOST_METHODS = 12
 LONGEST_METHOD = 60
 LONGEST_DAYS = 80
+LONGEST_INSTRUCTIONS = 1_000
 DEFAULT_WEIGHT = 500  # Grams.
 
 
@@ -90,9 +91,21 @@ class DeliveryMethod(DeclaredRecord):
         return self.payment is DeliveryPayment.IN_ADVANCE
 
     @property
+    def is_free(self) -> bool:
+        """Whether it costs nothing, whatever is delivered."""
+        return not any(step.price for step in self.steps)
+
+    @property
+    def free_above(self) -> int | None:
+        """The value of goods above which the last step of a rate by value costs nothing; None where it is not so."""
+        is_so = self.rate is RateKind.VALUE and len(self.steps) > 1 and not self.steps[-1].price
+        return self.steps[-2].up_to if is_so else None
+
+    @property
     def least_price(self) -> int:
-        """The lowest price of its steps."""
-        return min(step.price for step in self.steps)
+        """The lowest price of its steps, but for the last one where that is free, of which `free_above` tells."""
+        steps = self.steps if self.free_above is None else self.steps[:-1]
+        return min(step.price for step in steps)
 
 
 def method_problems(method: DeliveryMethod) -> list[Problem]:
@@ -159,7 +172,7 @@ class Delivery(DeclaredRecord):
         WeightUnit, ChoiceField("unit of the weight", choices=tuple(WeightUnit), kind=WeightUnit)
     ] = WeightUnit.GRAMS
     default_weight: Annotated[int, WholeField("weight of other products", least=1)] = DEFAULT_WEIGHT
-    payment_instructions: Annotated[str, BlockField("payment instructions", longest=1_000)] = ""
+    payment_instructions: Annotated[str, BlockField("payment instructions", longest=LONGEST_INSTRUCTIONS)] = ""
 
     def method(self, name: str) -> DeliveryMethod | None:
         return next((method for method in self.methods if method.name == name), None)

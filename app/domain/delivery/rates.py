@@ -37,12 +37,16 @@ def weight_of(delivery: Delivery, attributes: Mapping[str, Any] | None) -> int:
 
 
 def price_of(method: DeliveryMethod, parcel: Parcel) -> int | None:
-    """Return the price of a parcel by a method, in minor units; None where it is above the last step."""
+    """Return the price of a parcel by a method, in minor units; None where it is above the last step. A value from
+    which delivery is free is above no step of a rate by value, while nothing makes a parcel lighter."""
+    is_free = method.free_from is not None and parcel.value >= method.free_from
+    if is_free and method.rate is RateKind.VALUE:
+        return 0
     size = 0 if method.rate is RateKind.FLAT else parcel.weight if method.rate is RateKind.WEIGHT else parcel.value
     step = next((step for step in method.steps if step.up_to is None or size <= step.up_to), None)
     if step is None:
         return None
-    return 0 if method.free_from is not None and parcel.value >= method.free_from else step.price
+    return 0 if is_free else step.price
 
 
 def quote(method: DeliveryMethod, parcel: Parcel, currency: str) -> Quote:
@@ -56,6 +60,12 @@ def quote(method: DeliveryMethod, parcel: Parcel, currency: str) -> Quote:
     else:
         reason = f"For baskets up to {format_money(most, currency)}."
     return Quote(method, None, reason)
+
+
+def least_quote(delivery: Delivery, parcel: Parcel, currency: str) -> Quote | None:
+    """Return the lowest price at which a parcel is delivered; None where no method is offered for it."""
+    offered = [one for one in quotes(delivery, parcel, currency) if one.price is not None]
+    return min(offered, key=lambda one: one.price or 0, default=None)
 
 
 def quotes(delivery: Delivery, parcel: Parcel, currency: str) -> list[Quote]:

@@ -12,6 +12,7 @@ from typing import Any
 from app.domain.delivery.declaration import Delivery
 from app.domain.delivery.rates import Parcel, weight_of
 from app.domain.shared.card_numbers import names_card
+from app.domain.shared.money import LARGEST
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.text import block_problems, is_unseen, line_problems, one_line
 
@@ -99,9 +100,9 @@ class Basket:
         return bool(self.lines) and all(line.availability is Availability.GOOD for line in self.lines)
 
     def parcel(self, delivery: Delivery) -> Parcel:
-        """Return what would be delivered of the basket."""
+        """Return what would be delivered of the basket; its weight is LARGEST at most, which an order can hold."""
         weights = [weight_of(delivery, line.attributes) * line.quantity for line in self.lines if line.can_be_had]
-        return Parcel(sum(weights), self.total)
+        return Parcel(min(sum(weights), LARGEST), self.total)
 
     @property
     def seen(self) -> str:

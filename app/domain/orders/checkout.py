@@ -145,7 +145,7 @@ def _set_delivery(order: Order, agreed: AgreedDelivery) -> None:
     if agreed.method is None:
         return
     order.delivery_method, order.delivery_days = agreed.method.name, agreed.method.days
-    order.delivery_payment = agreed.method.payment.value
+    order.delivery_payment, order.payment_instructions = agreed.method.payment.value, agreed.instructions
     order.delivery_price, order.delivery_weight = agreed.price, agreed.weight
     address = agreed.address
     order.delivery_recipient, order.delivery_line1, order.delivery_line2 = (

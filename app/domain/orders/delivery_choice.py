@@ -29,12 +29,13 @@ COLLECT = DeliveryChoice()
 @dataclass(frozen=True, slots=True)
 class AgreedDelivery:
     """A choice that the shop can fulfil; `price` in minor units, `weight` in grams. `method` is None for an order that
-    is collected, which has no address."""
+    is collected, which has no address. `instructions` say how to pay in advance."""
 
     method: DeliveryMethod | None = None
     price: int = 0
     weight: int = 0
     address: Address = NO_ADDRESS
+    instructions: str = ""
 
     def seen(self, basket: Basket) -> str:
         """Return the digest of what the shopper agrees to: that of the basket, and with delivery its price too."""
@@ -74,4 +75,5 @@ def agree(choice: DeliveryChoice, delivery: Delivery, basket: Basket, currency: 
     parcel = basket.parcel(delivery)
     offered = quote(method, parcel, currency)
     assert offered.price is not None, "a choice without problems is offered"
-    return AgreedDelivery(method, offered.price, parcel.weight, choice.address)
+    instructions = delivery.payment_instructions if method.is_paid_in_advance else ""
+    return AgreedDelivery(method, offered.price, parcel.weight, choice.address, instructions)

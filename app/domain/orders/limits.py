@@ -23,7 +23,7 @@ from app.domain.shared.problems import TooManyRequests
 from app.domain.sites import throttle
 from app.extensions import db
 
-# Of one email address or phone number, until some of them are collected or cancelled.
+# Of one email address or phone number, until some of them are handed over or cancelled.
 MOST_OPEN = 20
 TRY_AGAIN_AFTER = timedelta(hours=1)
 # Of one network address: an office or a school has one for all who shop from there.
@@ -42,8 +42,8 @@ def check_limits(clock: Clock, site_id: int, contact: Contact, address: str, key
     simultaneous orders are counted one after the other. Raises TooManyRequests."""
     if _open_orders(site_id, contact) >= MOST_OPEN:
         raise TooManyRequests(
-            f"There are already {MOST_OPEN} orders with this email address or phone number awaiting collection. Please "
-            "collect one first, or ask us in the shop. Your order has not been placed.",
+            f"There are already {MOST_OPEN} orders with this email address or phone number that are not handed over "
+            "yet. Please get one of them first, or ask us in the shop. Your order has not been placed.",
             int(TRY_AGAIN_AFTER.total_seconds()),
         )
     if address and not throttle.is_this_machine(address):

@@ -122,9 +122,9 @@ def _next_step(order: Order, letter: Letter) -> tuple[str, list[str]]:
 
 
 def payment_lines(order: Order, instructions: str) -> list[str]:
-    """Return how an order is paid in advance, a line each."""
+    """Return how an order is paid in advance, a line each: as the shop says now, or said when it was placed."""
     named = f"Amount: {format_money(order.amount_due, order.currency)}", f"Reference: Order {order.number}"
-    return [*instructions.splitlines(), *named]
+    return [*(instructions or order.payment_instructions or "").splitlines(), *named]
 
 
 def collection_lines(shop: ShopContact) -> list[str]:

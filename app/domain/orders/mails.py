@@ -68,7 +68,8 @@ def change_mail_settings(author: Author, wanted: OrderMailSettings) -> bool:
 def reason_untrue(kind: OrderMailKind, order: Order) -> str | None:
     """Return the reason why a mail would be wrong by now; None while it is right."""
     if kind in TRUE_WHILE and order.status != TRUE_WHILE[kind]:
-        became = "awaiting collection again" if order.status == SUBMITTED else order.status.lower()
+        words = {SUBMITTED: order.handover.reopened, COLLECTED: order.handover.done}
+        became = words.get(order.status, order.status.lower())
         return f"The order was {became} before the mail went out."
     if kind is OrderMailKind.READY and not order.is_ready:
         return "The order was marked as not ready before the mail went out."

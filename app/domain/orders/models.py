@@ -14,13 +14,15 @@ from app.domain.delivery.addresses import (
     LONGEST_RECIPIENT,
     Address,
 )
-from app.domain.delivery.declaration import LONGEST_DAYS, LONGEST_METHOD, DeliveryPayment
+from app.domain.delivery.declaration import LONGEST_DAYS, LONGEST_INSTRUCTIONS, LONGEST_METHOD, DeliveryPayment
 from app.domain.orders.handover import Handover, handover_of
 from app.domain.shared.records import JsonValue, UtcDateTime
 from app.domain.work.mailing import MailToSend
 from app.domain.work.models import state_known
 from app.extensions import Base
 
+# An INTEGER of SQLite is as large.
+LARGE = BigInteger().with_variant(Integer(), "sqlite")
 OPEN, SUBMITTED, COLLECTED, CANCELLED = "OPEN", "SUBMITTED", "COLLECTED", "CANCELLED"
 
 
@@ -41,7 +43,9 @@ class Order(Base):
 
     `delivery_method` is the name of the method by which it is delivered, as it was placed, empty for an order that is
     collected; `delivery_price` is part of the total, `delivery_weight` is in grams, the columns from
-    `delivery_recipient` on are the address. `paid_by_transfer`: staff saw its payment in the bank account.
+    `delivery_recipient` on are the address. `payment_instructions` are how it was to be paid in advance when it was
+    placed, for when the shop says so no more. `paid_by_transfer`: staff saw its payment in the bank account, where
+    `transferred_amount` came, which the release before leaves 0.
 
     `owner_id` is the user who filled it at a till or through the API, `pos_location_id` the till's location.
     `reserved_amount` is what payments that are under way may still bring, `paid_amount` what payments brought, while it
@@ -79,8 +83,8 @@ class Order(Base):
     tax: Mapped[int] = mapped_column(default=0, server_default="0")
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     pos_location_id: Mapped[str | None] = mapped_column(String(255))
-    reserved_amount: Mapped[int] = mapped_column(default=0, server_default="0")
-    paid_amount: Mapped[int] = mapped_column(default=0, server_default="0")
+    reserved_amount: Mapped[int] = mapped_column(LARGE, default=0, server_default="0")
+    paid_amount: Mapped[int] = mapped_column(LARGE, default=0, server_default="0")
     paid_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     fulfilled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     revision: Mapped[int] = mapped_column(default=1)
@@ -94,6 +98,7 @@ class Order(Base):
     delivery_payment: Mapped[str] = mapped_column(String(12), default="", server_default="")
     delivery_price: Mapped[int] = mapped_column(default=0, server_default="0")
     delivery_weight: Mapped[int] = mapped_column(default=0, server_default="0")
+    payment_instructions: Mapped[str] = mapped_column(String(LONGEST_INSTRUCTIONS), default="", server_default="")
     delivery_recipient: Mapped[str] = mapped_column(String(LONGEST_RECIPIENT), default="", server_default="")
     delivery_line1: Mapped[str] = mapped_column(String(LONGEST_LINE), default="", server_default="")
     delivery_line2: Mapped[str] = mapped_column(String(LONGEST_LINE), default="", server_default="")
@@ -101,6 +106,7 @@ class Order(Base):
     delivery_postcode: Mapped[str] = mapped_column(String(LONGEST_POSTCODE), default="", server_default="")
     delivery_country: Mapped[str] = mapped_column(String(2), default="", server_default="")
     paid_by_transfer: Mapped[bool] = mapped_column(default=False, server_default=false())
+    transferred_amount: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
 
     lines: Mapped[list[OrderLine]] = relationship(
         order_by="OrderLine.position", cascade="all, delete-orphan", passive_deletes=True
@@ -130,6 +136,11 @@ class Order(Base):
     def awaits_transfer(self) -> bool:
         """Whether the order is to be paid before it is sent, and is not paid yet."""
         return self.is_paid_in_advance and self.status == SUBMITTED and self.paid_at is None and self.total > 0
+
+    @property
+    def transferred(self) -> int:
+        """What was paid of it by bank transfer, in minor units."""
+        return (self.transferred_amount or self.total) if self.paid_by_transfer else 0
 
     @property
     def address(self) -> Address:

@@ -17,6 +17,9 @@ CONTACT_KEPT_AT_MOST = timedelta(days=730)
 NOBODY = {"contact_name": "", "contact_email": "", "contact_phone": "", "note": "", "token_hash": None}
 NOBODY |= {f"delivery_{part}": "" for part in ("recipient", "line1", "line2", "city", "postcode")}
 
+# The release before, which works beside this one during an upgrade, empties the contact alone.
+_HAS_TRACES = or_(Order.contact_name != "", Order.token_hash.is_not(None), Order.delivery_line1 != "")
+
 
 def _is_without_use_for_contact(now: datetime) -> ColumnElement[bool]:
     is_settled = and_(Order.status.in_((COLLECTED, CANCELLED)), Order.settled_at < now - CONTACT_KEPT)
@@ -36,7 +39,7 @@ RETENTIONS = (
         Order,
         dated=Order.submitted_at,
         is_old=_is_without_use_for_contact,
-        among=and_(Order.status != OPEN, or_(Order.contact_name != "", Order.token_hash.is_not(None))),
+        among=and_(Order.status != OPEN, _HAS_TRACES),
         emptied=NOBODY,
     ),
 )

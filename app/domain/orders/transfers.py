@@ -11,19 +11,22 @@ from app.domain.sites import activity
 
 
 def note_transfer(author: Author, order_id: str) -> StatusChange:
-    """Record that an order's payment arrived by bank transfer. Raises NotFound, Conflict for an order that was
-    cancelled, is not paid in advance, or is paid otherwise, in part or while a card is charged."""
+    """Record that an order's payment arrived by bank transfer, or the rest where part was paid at a till. Raises
+    NotFound, Conflict for an order that was cancelled, is not paid in advance, or is paid otherwise, and while a card
+    is charged."""
     order = order_of(author.site_id, order_id, to_change=True)
     if order.paid_by_transfer:
         return StatusChange.of(order, changed=False)
     if order.status == CANCELLED:
         raise Conflict(f"Order {order.number} was cancelled. Give back what was paid for it.")
-    if order.paid_at is not None or order.paid_amount or order.reserved_amount:
+    if order.paid_at is not None or order.reserved_amount:
         raise Conflict(f"A payment for order {order.number} was taken at a till, or is under way.")
     if not order.awaits_transfer:
         raise Conflict(f"Order {order.number} is not paid by bank transfer.")
+    order.transferred_amount = order.amount_due
     order.paid_at, order.paid_amount, order.paid_by_transfer = author.now(), order.total, True
-    return _note(author, order, "order.pay", f"was paid by bank transfer: {format_money(order.total, order.currency)}")
+    amount = format_money(order.transferred, order.currency)
+    return _note(author, order, "order.pay", f"was paid by bank transfer: {amount}")
 
 
 def revoke_transfer(author: Author, order_id: str) -> StatusChange:
@@ -34,8 +37,9 @@ def revoke_transfer(author: Author, order_id: str) -> StatusChange:
         return StatusChange.of(order, changed=False)
     if order.status == COLLECTED or order.is_ready:
         raise Conflict(f"Order {order.number} was sent, so its payment stays as it is.")
-    order.paid_at, order.paid_amount, order.paid_by_transfer = None, 0, False
-    amount = format_money(order.total, order.currency)
+    amount = format_money(order.transferred, order.currency)
+    order.paid_at, order.paid_amount = None, max(0, order.paid_amount - order.transferred)
+    order.transferred_amount, order.paid_by_transfer = 0, False
     was = f"got {amount} transferred back" if order.status == CANCELLED else "is not paid by bank transfer after all"
     return _note(author, order, "order.unpay", was)
 

@@ -84,6 +84,7 @@ COLUMNS: Mapping[str, Columns] = {
         "delivery_city delivery_postcode",
         secret="token_hash",
         none="id channel status currency pos_location_id delivery_method delivery_days delivery_payment "
+        "payment_instructions "
         "delivery_country",
     ),
     "pages": Columns(none=f"title body meta_description {_CONTENT}"),

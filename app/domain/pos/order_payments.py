@@ -157,6 +157,8 @@ def summary_of_order(order: Order) -> PaymentSummary:
 def given_back_of(order: Order) -> GivenBack:
     """Return how much of what was paid for an order was given back, as its page says."""
     state = summary_of_order(order).state
+    if order.paid_by_transfer and state is OrderPaymentState.REFUNDED:
+        return GivenBack.PART  # What came by bank transfer is with the shop.
     known = {OrderPaymentState.REFUNDED: GivenBack.ALL, OrderPaymentState.PART_REFUNDED: GivenBack.PART}
     return known.get(state, GivenBack.NOTHING)
 

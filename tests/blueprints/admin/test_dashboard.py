@@ -59,7 +59,7 @@ def test_a_merchandiser_sees_nothing_of_orders(app: Flask, site_id: int, signed_
     with app.app_context(), transaction():
         make_order(db.session.get_one(Site, site_id))
     mia = signed_in()
-    assert "await collection" not in attention(mia) and "awaiting collection" not in mia.client.get("/admin/").text
+    assert "await collection" not in attention(mia) and "not handed over yet" not in mia.client.get("/admin/").text
 
 
 def test_golden_searches_that_fail_are_counted(app: Flask, ada: PageClient, site_id: int) -> None:
@@ -121,7 +121,7 @@ def test_when_all_is_well_nothing_needs_attention(
 def test_the_menu_counts_the_orders_of_this_shop_that_wait_in_one_statement_a_page(
     app: Flask, ada: PageClient, site_id: int
 ) -> None:
-    assert "awaiting collection</span>" not in ada.client.get("/admin/password").text
+    assert "not handed over yet</span>" not in ada.client.get("/admin/password").text
     with app.app_context(), transaction():
         site = db.session.get_one(Site, site_id)
         for _ in range(3):
@@ -129,5 +129,5 @@ def test_the_menu_counts_the_orders_of_this_shop_that_wait_in_one_statement_a_pa
         make_order(make_site("other.test"))
     with statements(app) as seen:
         html = ada.client.get("/admin/password").text
-    assert '3<span class="unseen"> awaiting collection</span>' in html
+    assert '3<span class="unseen"> not handed over yet</span>' in html
     assert len([one for one in seen if "FROM orders" in one]) == 1

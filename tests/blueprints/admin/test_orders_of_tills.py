@@ -200,6 +200,24 @@ def test_a_basket_that_was_paid_in_part_is_placed_or_refunded(app: Flask, ada: P
     assert "To pay: <strong>£15.00</strong>" in text(ada, f"/admin/orders/{order_id}/packing-slip")
 
 
+def test_what_a_till_and_a_transfer_paid_of_an_order_is_given_back_apart(
+    app: Flask, ada: PageClient, stall: int
+) -> None:
+    delivered = {"delivery_method": "Post", "delivery_payment": "inAdvance", "channel": "WEB"}
+    order_id = sold(app, stall, "SUBMITTED", "CANCELLED", reserved_amount=0, paid_amount=1_000, **delivered)
+    pay_in_cash(app, order_id, 1_000)
+    page = f"/admin/orders/{order_id}"
+    ada.get(page)
+    ada.post(f"{page}/paid", {})
+    paid = text(ada, page)
+    assert "Paid by bank transfer and at a till" in paid and "£15.00 of it by bank transfer" in paid
+    assert "Refund the difference" not in paid
+    ada.post(f"{page}/cancel", {})
+    cancelled = text(ada, page)
+    assert "cancelled, and £15.00 that was paid by bank transfer" in cancelled
+    assert "cancelled, and £10.00 that was paid for it" in cancelled
+
+
 def test_a_basket_is_not_placed_while_a_card_may_still_pay_for_it(app: Flask, ada: PageClient, stall: int) -> None:
     order_id = sold(app, stall, "OPEN", "PENDING", reserved_amount=1_500, paid_amount=1_000)
     pay_in_cash(app, order_id, 1_000)

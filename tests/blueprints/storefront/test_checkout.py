@@ -116,7 +116,7 @@ def test_who_orders_far_too_often_is_told_and_keeps_the_basket(app: Flask, mia: 
         mia.add("S-7")
     answer = mia.order(note="At noon.", **by_phone)
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "3600")
-    assert "Please collect one first" in answer.text and "At noon." in answer.text
+    assert "Please get one of them first" in answer.text and "At noon." in answer.text
     assert 'role="alert"' in answer.text and orders(app)[-1] == ("OPEN", 0)
 
 

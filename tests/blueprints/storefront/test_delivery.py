@@ -175,9 +175,42 @@ def test_who_must_choose_a_delivery_is_not_offered_collection(app: Flask, site_i
 
 def test_a_page_of_a_product_and_the_basket_say_what_delivery_costs(mia: Shopper) -> None:
     page = mia.get("/p/tent-7").text
-    assert "Delivery from £3.95, free from £150.00" in page and "to France and the United Kingdom" in page
+    assert "Delivery from £3.95, free from £150.00</strong>, to the United Kingdom." in page
     assert "when you collect it, or by bank transfer before we send it, or when it is delivered." in page
-    assert "from £3.95, free from £150.00" in mia.get("/basket").text
+    assert "<dd>from £3.95, free from £150.00</dd>" in mia.get("/basket").text
+
+
+def test_only_a_method_that_never_costs_anything_is_called_free(app: Flask, site_id: int, mia: Shopper) -> None:
+    small = {"upTo": 5_000, "price": 495}
+    offer(app, site_id, methods=[STANDARD | {"rate": "value", "steps": [small, {"upTo": None, "price": 0}]}])
+    page = mia.get("/p/tent-7").text
+    assert "Free delivery" not in page and "Delivery from £4.95, free from £150.00</strong>" in page
+    offer(
+        app,
+        site_id,
+        methods=[{**STANDARD, "rate": "value", "steps": [small, {"upTo": None, "price": 0}], "freeFrom": None}],
+    )
+    assert "Delivery from £4.95, free above £50.00</strong>" in mia.get("/p/tent-7").text
+    offer(app, site_id, methods=[STANDARD | {"steps": [{"upTo": None, "price": 0}]}])
+    assert "Free delivery</strong>" in mia.get("/p/tent-7").text
+
+
+def test_the_basket_says_what_its_own_delivery_costs(app: Flask, site_id: int, mia: Shopper) -> None:
+    light = COURIER | {"name": "Letter", "steps": [{"upTo": 10, "price": 100}]}
+    offer(app, site_id, methods=[light, STANDARD | {"freeFrom": 7_000}])
+    assert "<dt>or delivery</dt><dd>Free</dd>" in mia.get("/basket").text
+    offer(app, site_id, methods=[light, COURIER])
+    assert "<dt>or delivery</dt><dd>from £9.00</dd>" in mia.get("/basket").text, "it is too heavy for a letter"
+    offer(app, site_id, methods=[light])
+    assert "<dt>or delivery</dt><dd>Not for this basket</dd>" in mia.get("/basket").text
+
+
+def test_the_account_to_pay_into_stays_with_the_order(app: Flask, site_id: int, mia: Shopper) -> None:
+    location = placed_order(mia)
+    offer(app, site_id, paymentInstructions="Account 456")
+    assert "Account 456" in mia.get(location).text and "Account 123" not in mia.get(location).text
+    offer(app, site_id, methods=[COURIER], paymentInstructions="")
+    assert "Account 123" in mia.get(location).text, "the shop says no other"
 
 
 def test_an_order_is_followed_to_the_door_and_a_link_shows_no_address(app: Flask, site_id: int, mia: Shopper) -> None:

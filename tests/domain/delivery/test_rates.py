@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,7 +58,9 @@ def test_a_method_is_left_out_above_its_last_step_alone_and_says_why(method: Del
     size = {RateKind.FLAT: 0, RateKind.WEIGHT: parcel.weight, RateKind.VALUE: parcel.value}[method.rate]
     last = method.steps[-1].up_to
     offered = quote(method, parcel, "gbp")
-    assert (offered.price is None) == (last is not None and size > last) == bool(offered.reason)
+    is_free_by_value = method.rate is RateKind.VALUE and parcel.value >= (method.free_from or math.inf)
+    is_left_out = last is not None and size > last and not is_free_by_value
+    assert (offered.price is None) == is_left_out == bool(offered.reason)
 
 
 def test_each_step_holds_up_to_its_end_that_included() -> None:
@@ -63,6 +68,13 @@ def test_each_step_holds_up_to_its_end_that_included() -> None:
     prices = [price_of(method, Parcel(weight, 0)) for weight in (0, 1_000, 1_001, 2_000, 2_001)]
     assert prices == [395, 395, 595, 595, None]
     assert quote(method, Parcel(2_480, 0), "gbp").reason == "Up to 2 kg, and your basket weighs 2.48 kg."
+
+
+def test_what_is_free_from_a_value_on_needs_no_step_of_that_value() -> None:
+    method = DeliveryMethod("Post", RateKind.VALUE, (RateStep(5_000, 495),), 5_000, ("GB",))
+    assert [price_of(method, Parcel(0, value)) for value in (4_999, 5_000, 5_001)] == [495, 0, 0]
+    late = replace(method, free_from=9_000)
+    assert [price_of(late, Parcel(0, value)) for value in (5_000, 5_001, 9_000)] == [495, None, 0]
 
 
 def test_a_heavy_basket_is_not_offered_a_method_even_where_its_value_is_free() -> None:

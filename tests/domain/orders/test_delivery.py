@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateTable
 
 from app.domain.delivery.addresses import Address
 from app.domain.delivery.declaration import COLLECTION_ONLY, Delivery, DeliveryMethod, DeliveryPayment, RateKind
@@ -16,11 +18,13 @@ from app.domain.orders.checkout import BasketChanged, DeliveryNotSeen, Placed, p
 from app.domain.orders.delivery_choice import COLLECT, DeliveryChoice
 from app.domain.orders.mail_contents import GivenBack, Letter, OrderMailKind, order_mail
 from app.domain.orders.models import Order, OrderMail
+from app.domain.orders.payment import PaidSums, apply_payments
 from app.domain.orders.purge import CONTACT_KEPT, RETENTIONS
 from app.domain.orders.sales import sales_between
 from app.domain.orders.shop_contact import ShopContact
 from app.domain.orders.transfers import note_transfer, revoke_transfer
 from app.domain.shared.author import Author
+from app.domain.shared.money import LARGEST
 from app.domain.shared.problems import Conflict, Invalid
 from app.extensions import db
 from app.transaction import transaction
@@ -90,6 +94,12 @@ def test_delivery_is_free_from_its_value_on(mia: Shopper, ada: Author) -> None:
     assert (placed.total, placed.delivery_price) == (5_000, 0)
 
 
+def test_whatever_a_basket_weighs_it_can_be_ordered(mia: Shopper, ada: Author) -> None:
+    offer(mia, replace(OFFERED, default_weight=LARGEST))
+    mia.add("MUG", 3)
+    assert stored(agreed_order(mia, BY_POST)).delivery_weight == LARGEST
+
+
 def test_a_price_that_changed_since_it_was_seen_is_not_agreed_to(mia: Shopper, ada: Author) -> None:
     with pytest.raises(DeliveryNotSeen) as unseen:
         order(mia, BY_POST)
@@ -136,6 +146,33 @@ def test_an_order_in_advance_is_sent_once_its_payment_arrived(mia: Shopper, ada:
     with transaction():
         lifecycle.collect(ada, order_id)
     assert stored(order_id).status == "COLLECTED"
+
+
+def test_an_order_of_any_total_is_paid_by_transfer(mia: Shopper, ada: Author) -> None:
+    order_id = agreed_order(mia, BY_POST)
+    with transaction():
+        db.session.get_one(Order, order_id).total = 99 * LARGEST
+        note_transfer(ada, order_id)
+    assert stored(order_id).paid_amount == 99 * LARGEST
+    table = str(CreateTable(Order.__table__).compile(dialect=postgresql.dialect()))  # type: ignore[arg-type, no-untyped-call]
+    assert "paid_amount BIGINT" in table and "reserved_amount BIGINT" in table
+
+
+def test_the_rest_of_an_order_that_was_paid_in_part_at_a_till_comes_by_transfer(mia: Shopper, ada: Author) -> None:
+    order_id = agreed_order(mia, BY_POST)
+    with transaction():
+        apply_payments(mia.clock, db.session.get_one(Order, order_id), PaidSums(in_cash=1_000, reserved=500))
+    with pytest.raises(Conflict, match="under way"), transaction():
+        note_transfer(ada, order_id)
+    with transaction():
+        apply_payments(mia.clock, db.session.get_one(Order, order_id), PaidSums(in_cash=1_000))
+        note_transfer(ada, order_id)
+    paid = stored(order_id)
+    assert (paid.amount_due, paid.paid_amount, paid.transferred) == (0, 4_395, 3_395)
+    with transaction():
+        revoke_transfer(ada, order_id)
+    again = stored(order_id)
+    assert (again.amount_due, again.paid_amount, again.transferred) == (3_395, 1_000, 0) and again.awaits_transfer
 
 
 def test_a_transfer_that_was_no_payment_is_revoked_and_one_of_a_cancelled_order_goes_back(
@@ -214,6 +251,19 @@ def test_the_address_goes_with_the_contact(mia: Shopper, ada: Author, clock: Sto
     kept = stored(order_id)
     assert (kept.contact_name, kept.address) == ("", Address(country="GB"))
     assert (kept.delivery_method, kept.delivery_price, kept.total) == ("Courier", 800, 4_800)
+
+
+def test_an_address_that_stayed_when_its_contact_went_goes_too(mia: Shopper, ada: Author, clock: StoppedClock) -> None:
+    """As it stays where the release before purges or erases contacts beside this one."""
+    order_id = agreed_order(mia, BY_COURIER)
+    with transaction():
+        lifecycle.mark_ready(ada, order_id)
+        lifecycle.collect(ada, order_id)
+        stored_order = db.session.get_one(Order, order_id)
+        stored_order.contact_name, stored_order.token_hash = "", None
+    clock.move(seconds=(CONTACT_KEPT + timedelta(days=1)).total_seconds())
+    purged(clock, *RETENTIONS)
+    assert stored(order_id).address == Address(country="GB")
 
 
 def test_saving_what_is_stored_changes_nothing(mia: Shopper) -> None:

@@ -41,7 +41,7 @@ def test_five_orders_of_one_person_may_wait_to_be_collected(mia: Shopper, first:
         ids.append(order(mia, first))
         mia.clock.move(hours=2)
     mia.add("KETTLE", 3)
-    with pytest.raises(TooManyRequests, match="collect one first"):
+    with pytest.raises(TooManyRequests, match="get one of them first"):
         mia.order(again)
     assert (stock("KETTLE"), mia.basket.items) == (3, 3), "nothing was taken, and the basket stays"
     with transaction():

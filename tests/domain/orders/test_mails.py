@@ -137,6 +137,16 @@ def test_an_address_that_was_erased_meanwhile_gets_nothing(mia: Shopper, work: W
         ("collected", {"status": "SUBMITTED"}, "The order was awaiting collection again before the mail went out."),
         ("ready", {"status": "CANCELLED"}, "The order was cancelled before the mail went out."),
         ("ready", {"status": "COLLECTED"}, "The order was collected before the mail went out."),
+        (
+            "collected",
+            {"status": "SUBMITTED", "delivery_method": "Post"},
+            "The order was not delivered after all before the mail went out.",
+        ),
+        (
+            "ready",
+            {"status": "COLLECTED", "delivery_method": "Post"},
+            "The order was delivered before the mail went out.",
+        ),
         ("ready", {"ready_at": None}, "The order was marked as not ready before the mail went out."),
     ],
 )
