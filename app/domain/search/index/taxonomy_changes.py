@@ -56,6 +56,14 @@ def _is_concerned(site_id: int, level_ids: Collection[str], attribute_ids: Colle
 
 def mark_needed(site_id: int, moment: datetime) -> None:
     """Note that the index needs a rebuild that begins after a moment, that of a save of the active taxonomy."""
-    is_later = or_(Taxonomy.rebuild_needed_at.is_(None), Taxonomy.rebuild_needed_at < moment)
+    _write_need(site_id, moment, or_(Taxonomy.rebuild_needed_at.is_(None), Taxonomy.rebuild_needed_at < moment))
+
+
+def lower_need(site_id: int, now: datetime) -> None:
+    """Lower a need that a clock ahead of this one noted to now: its save is stored."""
+    _write_need(site_id, now, Taxonomy.rebuild_needed_at > now)
+
+
+def _write_need(site_id: int, moment: datetime, condition: ColumnElement[bool]) -> None:
     active = (Taxonomy.site_id == site_id) & (Taxonomy.id == active_id(site_id))
-    db.session.execute(update(Taxonomy).where(active, is_later).values(rebuild_needed_at=moment))
+    db.session.execute(update(Taxonomy).where(active, condition).values(rebuild_needed_at=moment))

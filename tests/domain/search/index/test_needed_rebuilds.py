@@ -156,6 +156,34 @@ def test_one_that_failed_is_tried_once_more_and_then_left_to_users(
     assert len(later_runs()) == 3, "another save is another reason"
 
 
+def test_a_save_stamped_by_a_clock_ahead_is_one_rebuild(
+    indexing: SearchContext, site_id: int, clock: StoppedClock
+) -> None:
+    with transaction():
+        mark_needed(site_id, clock.now() + timedelta(hours=1))
+    for _ in range(10):
+        heal(indexing)
+        clock.move(seconds=5)
+        for run_id in db.session.scalars(select(RebuildRun.id).where(RebuildRun.state == "waiting")).all():
+            rebuild(indexing, run_id)
+    assert later_runs() == [("PRODUCTS", "done", "the shop itself")]
+    assert needed_since(site_id) is None
+
+
+def test_a_save_right_after_a_rebuild_waits_for_its_pause(
+    indexing: SearchContext, site_id: int, clock: StoppedClock
+) -> None:
+    rebuild(indexing, request(indexing, site_id))
+    clock.move(seconds=1)
+    save(clock, site_id)
+    clock.move(seconds=28)
+    heal(indexing)
+    assert len(later_runs()) == 1
+    clock.move(seconds=1)
+    heal(indexing)
+    assert later_runs()[1:] == [("PRODUCTS", "waiting", "the shop itself")]
+
+
 def test_one_that_golden_searches_blocked_is_left_to_users_at_once(
     indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:
