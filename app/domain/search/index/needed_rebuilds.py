@@ -3,7 +3,7 @@ request by the shop itself, once for a series of saves."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from sqlalchemy import select
@@ -18,6 +18,7 @@ from app.domain.search.index.rebuild_outcomes import (
 )
 from app.domain.search.index.runs import (
     BY_ITSELF,
+    SETTLED,
     Scope,
     brings_products_of,
     is_followed_by_products,
@@ -26,6 +27,7 @@ from app.domain.search.index.runs import (
     products_rebuilt_since,
     request_rebuild,
 )
+from app.domain.search.index.taxonomy_changes import lower_need
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
@@ -34,7 +36,6 @@ from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.taxonomies import active_id
 from app.extensions import db
 
-SETTLED = timedelta(seconds=5)  # After the latest save: more may follow.
 SUMMARY = "Requested a rebuild of the products, since the taxonomy changed"
 
 
@@ -45,17 +46,21 @@ def sites_in_need() -> list[int]:
 
 
 def needed_since(site_id: int) -> datetime | None:
-    """Return the save after which a rebuild of the products has to begin and none that did is done; None for none."""
+    """Return the save SETTLED after which a rebuild of the products has to begin and none that did is done; None for
+    none."""
     active = (Taxonomy.site_id == site_id) & (Taxonomy.id == active_id(site_id))
     moment: datetime | None = db.session.scalar(select(Taxonomy.rebuild_needed_at).where(active))
     return None if moment is None or products_rebuilt_since(site_id, moment) else moment
 
 
 def request_needed(context: SearchContext, site_id: int) -> None:
-    """Request the rebuild that a site needs, SETTLED after the latest save. One that is under way is joined, and
-    followed by another where it began before the save. One that fails is tried once more, after a pause, unless golden
-    searches or a judgement list blocked it; from then on it is for users to request it."""
-    if _is_due(context.clock, site_id):
+    """Request the rebuild that a site needs, SETTLED after the latest save, and a pause after the rebuild before. One
+    that is under way is joined, and followed by another where it began before the save. One that fails is tried once
+    more, unless golden searches or a judgement list blocked it; from then on it is for users to request it."""
+    now, moment = context.clock.now(), needed_since(site_id)
+    if moment is not None and moment > now:  # Else every rebuild would seem to be from before the save.
+        context.commit(partial(lower_need, site_id, now))
+    elif _is_due(context.clock, site_id):
         context.commit(partial(_request, context, site_id))
 
 
@@ -76,11 +81,13 @@ def _is_due(clock: Clock, site_id: int) -> bool:
     latest = latest_run(site_id)
     if latest is not None and latest.is_unfinished:
         return not brings_products_of(latest, moment) and not is_followed_by_products(latest)
-    failed = latest_of_products(site_id)
-    if failed is None or (failed.started_at or failed.created_at) <= moment:
-        return True
     past = past_rebuilds(site_id)
-    return not failed.blocked and failures_in_a_row(past) < HOPELESS_AFTER and may_rebuild(now, past)
+    if not may_rebuild(now, past):
+        return False
+    failed = latest_of_products(site_id)
+    if failed is None or (failed.started_at or failed.created_at) < moment + SETTLED:
+        return True
+    return not failed.blocked and failures_in_a_row(past) < HOPELESS_AFTER
 
 
 def past_rebuilds(site_id: int) -> list[PastRebuild]:

@@ -31,10 +31,15 @@ def is_worth_a_rebuild(concerned: int, products: int) -> bool:
     return products <= SOON or concerned > products // SHARE
 
 
-def bring_changes(site_id: int, saved_at: datetime, level_ids: Collection[str], attribute_ids: Collection[str]) -> None:
+def bring_changes(
+    site_id: int, saved_at: datetime, level_ids: Collection[str] | None, attribute_ids: Collection[str] | None
+) -> None:
     """Bring what a save of the active taxonomy changed into the index: mark that a rebuild is needed, or enqueue the
     products that are concerned. The levels were added, removed or moved; the attributes came, went, or have another
-    type. May be called twice for a save. Call it in a transaction."""
+    type; None where it is unknown which. May be called twice for a save. Call it in a transaction."""
+    if level_ids is None or attribute_ids is None:
+        mark_needed(site_id, saved_at)
+        return
     if not level_ids and not attribute_ids:
         return
     concerned = _is_concerned(site_id, level_ids, attribute_ids)
@@ -56,6 +61,14 @@ def _is_concerned(site_id: int, level_ids: Collection[str], attribute_ids: Colle
 
 def mark_needed(site_id: int, moment: datetime) -> None:
     """Note that the index needs a rebuild that begins after a moment, that of a save of the active taxonomy."""
-    is_later = or_(Taxonomy.rebuild_needed_at.is_(None), Taxonomy.rebuild_needed_at < moment)
+    _write_need(site_id, moment, or_(Taxonomy.rebuild_needed_at.is_(None), Taxonomy.rebuild_needed_at < moment))
+
+
+def lower_need(site_id: int, now: datetime) -> None:
+    """Lower a need that a clock ahead of this one noted to now: its save is stored."""
+    _write_need(site_id, now, Taxonomy.rebuild_needed_at > now)
+
+
+def _write_need(site_id: int, moment: datetime, condition: ColumnElement[bool]) -> None:
     active = (Taxonomy.site_id == site_id) & (Taxonomy.id == active_id(site_id))
-    db.session.execute(update(Taxonomy).where(active, is_later).values(rebuild_needed_at=moment))
+    db.session.execute(update(Taxonomy).where(active, condition).values(rebuild_needed_at=moment))
