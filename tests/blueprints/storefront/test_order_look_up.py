@@ -51,7 +51,15 @@ def test_browsers_may_send_their_origin_with_the_form_whatever_it_answered(app: 
     assert [page.headers["Referrer-Policy"] for page in pages] == ["same-origin"] * 3
 
 
-@pytest.mark.parametrize(("number", "email"), [("1024", "sam@home.test"), ("#1024", " SAM@Home.test ")])
+@pytest.mark.parametrize(
+    ("number", "email"),
+    [
+        ("1024", "sam@home.test"),
+        ("#1024", " SAM@Home.test "),
+        (" Order 1024 ", "sam@home.test"),
+        ("order #1024", "sam@home.test"),
+    ],
+)
 def test_number_and_email_address_lead_to_the_order(app: Flask, order_id: str, number: str, email: str) -> None:
     mia = Shopper(app)
     answer = find(mia, number, email)
