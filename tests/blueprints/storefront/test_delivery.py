@@ -154,6 +154,30 @@ def test_problems_of_contact_and_address_are_named_at_once(mia: Shopper) -> None
     assert "Your name is missing." in answer.text and "Address line 1 is missing." in answer.text
 
 
+def listed_countries(page: str) -> list[tuple[str, str]]:
+    """The countries that a page lists, each with " selected" where it is."""
+    return [(name, chosen) for chosen, name in re.findall(r'<option value="[^"]*"( selected)?>([^<]*)</option>', page)]
+
+
+def test_a_country_that_not_every_method_serves_names_those_that_do(mia: Shopper) -> None:
+    page = mia.get("/checkout").text
+    everywhere = [("Choose a country", ""), ("United Kingdom", ""), ("France (by Courier)", "")]
+    assert listed_countries(page) == everywhere
+    assert page.index('id="city"') < page.index('id="country"') < page.index('id="postcode"')
+    unsaid = mia.order(**STANDARD_TO_HOME | {"country": "", "line1": ""}).text
+    assert listed_countries(unsaid)[:1] == [("United Kingdom", " selected")], "the only one of the chosen method"
+    assert ("France (by Courier)", " selected") in listed_countries(
+        mia.order(**STANDARD_TO_HOME | {"country": "FR"}).text
+    )
+
+
+def test_the_only_country_is_chosen_and_methods_that_are_not_offered_add_none(app: Flask, site_id: int) -> None:
+    offer(app, site_id, weightAttribute="", defaultWeight=21_000)
+    mia = Shopper(app)
+    mia.add("S-7", 1)
+    assert listed_countries(mia.get("/checkout").text) == [("United Kingdom", " selected")]
+
+
 def test_a_basket_that_is_too_heavy_is_not_offered_a_method_and_reads_why(app: Flask, site_id: int) -> None:
     offer(app, site_id, weightAttribute="", defaultWeight=21_000)
     mia = Shopper(app)
