@@ -149,6 +149,14 @@ def test_what_is_wrong_stands_at_its_field_and_nothing_is_placed(
     assert orders(app) == [("OPEN", 0, "")]
 
 
+def test_the_focus_and_the_title_say_that_nothing_was_placed(mia: Shopper) -> None:
+    page = mia.get("/checkout").text
+    assert "autofocus" not in page and "<title>Check out" in page
+    for wrong in ({"line1": ""}, {"seen": "x" * 24}):
+        page = mia.order(**STANDARD_TO_HOME | wrong).text
+        assert page.count('role="alert" tabindex="-1" autofocus') == 1 and "<title>Error: Check out" in page
+
+
 def test_problems_of_contact_and_address_are_named_at_once(mia: Shopper) -> None:
     answer = mia.order(**STANDARD_TO_HOME | {"name": "", "line1": ""})
     assert "Your name is missing." in answer.text and "Address line 1 is missing." in answer.text

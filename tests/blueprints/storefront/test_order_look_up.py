@@ -114,6 +114,14 @@ def test_what_is_no_number_or_address_is_said_at_its_field(
     assert answer.status_code == 400 and said in answer.text and 'aria-invalid="true"' in answer.text
 
 
+@pytest.mark.parametrize("number", ["twelve", "7"])
+def test_the_focus_and_the_title_say_that_nothing_was_found(app: Flask, order_id: str, number: str) -> None:
+    mia = Shopper(app)
+    assert "autofocus" not in mia.get(FIND).text and "<title>Find your order" in mia.get(FIND).text
+    page = find(mia, number).text
+    assert page.count('role="alert" tabindex="-1" autofocus') == 1 and "<title>Error: Find your order" in page
+
+
 def test_nobody_guesses_the_address_of_an_order(app: Flask, order_id: str, clock: StoppedClock) -> None:
     for number in range(rate_limit.OF_NUMBER.most):
         eve = Shopper(app)
