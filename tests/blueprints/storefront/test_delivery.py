@@ -9,7 +9,7 @@ from flask import Flask
 
 from app import ports
 from app.domain.delivery.deliveries import read_sent, save_delivery
-from app.domain.orders.lifecycle import mark_ready
+from app.domain.orders.lifecycle import cancel, collect, mark_ready
 from app.domain.orders.models import Order
 from app.domain.orders.transfers import note_transfer
 from app.domain.shared.author import Author
@@ -212,9 +212,23 @@ def test_a_page_of_a_product_and_the_basket_say_what_delivery_costs(mia: Shopper
     assert "from £3.95, free from £150.00" in mia.get("/basket").text
 
 
+NOT_YET = [("Paid", False), ("Sent", False), ("Delivered", False)]
+
+
+def steps_of(page: str) -> list[tuple[str, bool]]:
+    """The steps of an order on its page, each with whether it is done."""
+    [steps] = re.findall(r'<ol class="steps">(.*?)</ol>', page, re.DOTALL)
+    return [
+        (label, bool(done))
+        for done, label in re.findall(r'<li( class="done")?.*?<strong>(.*?)</strong>', steps, re.DOTALL)
+    ]
+
+
 def test_an_order_is_followed_to_the_door_and_a_link_shows_no_address(app: Flask, site_id: int, mia: Shopper) -> None:
     location = placed_order(mia)
-    assert "Awaiting payment" in mia.get(location).text
+    unpaid = mia.get(location).text
+    assert "Awaiting payment" in unpaid and steps_of(unpaid) == [("Received", True), *NOT_YET]
+    assert "We put it together once it is paid." in unpaid and "We are putting it together." not in unpaid
     with app.app_context():
         order_id = db.session.query(Order.id).scalar()
         link = order_path(site_id, order_id)
@@ -222,13 +236,26 @@ def test_an_order_is_followed_to_the_door_and_a_link_shows_no_address(app: Flask
             note_transfer(Author(site_id, "Ben", ports.clock()), order_id)
             assert db.session.get_one(Order, order_id).paid_at is not None
     paid = mia.get(location).text
-    assert "To be sent" in paid and "How to pay" not in paid
+    assert "To be sent" in paid and "How to pay" not in paid and "We are putting it together." in paid
     with app.app_context(), transaction():
         mark_ready(Author(site_id, "Ben", ports.clock()), order_id)
     assert "<h1>Order 1 is on its way</h1>" in mia.get(location).text
     linked = mia.get(link).text
     assert "On its way" in linked and "Long Lane" not in linked and "Mia" not in linked
     assert mia.get(f"/orders/{location.rpartition('/')[2]}/collect.ics").status_code == 404
+    with app.app_context(), transaction():
+        collect(Author(site_id, "Ben", ports.clock()), order_id)
+    arrived = steps_of(mia.get(location).text)
+    assert arrived == [("Received", True), ("Paid", True), ("Sent", True), ("Delivered", True)]
+
+
+def test_who_paid_by_transfer_for_a_cancelled_order_gets_the_money_back(app: Flask, site_id: int, mia: Shopper) -> None:
+    location = placed_order(mia)
+    with app.app_context(), transaction():
+        ben, order_id = Author(site_id, "Ben", ports.clock()), db.session.query(Order.id).scalar()
+        note_transfer(ben, order_id)
+        cancel(ben, order_id)
+    assert "You owe nothing; we transfer back the money that you paid." in mia.get(location).text
 
 
 def test_a_button_pressed_twice_gives_one_order(app: Flask, mia: Shopper) -> None:
