@@ -20,7 +20,7 @@ from app.domain.orders import lifecycle, queries, transfers
 from app.domain.orders.lifecycle import StatusChange
 from app.domain.orders.listing import OVERDUE_AFTER, OrderList
 from app.domain.orders.mail_contents import OrderMailKind
-from app.domain.orders.mails import can_mail, mail_settings, mails_of
+from app.domain.orders.mails import BY_EMAIL, can_mail, mail_settings, mails_of
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.pos.order_payments import (
     PaymentPart,
@@ -80,6 +80,8 @@ def order_page(order_id: str) -> str:
         "location": location_names(site_id).get(order.pos_location_id or "") if order.pos_location_id else None,
         "owner": queries.owner_of(order),
         "mails": mails_of(order),
+        "reaches_people": ports.mailer().reaches_people,
+        "by_email": BY_EMAIL,
         "can_mail_ready": can_mail(order, OrderMailKind.READY),
         "can_mail_cancelled": can_mail(order, OrderMailKind.CANCELLED),
         "mails_collected": mail_settings(site_id).collected and can_mail(order, OrderMailKind.COLLECTED),

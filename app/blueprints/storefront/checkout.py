@@ -23,13 +23,12 @@ from app.blueprints.storefront.basket import (
 )
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.domain.delivery.addresses import Address
-from app.domain.delivery.countries import name_of
 from app.domain.delivery.deliveries import delivery_of
 from app.domain.delivery.rates import format_weight, quotes
 from app.domain.orders import basket_contents
 from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import BasketChanged, DeliveryNotSeen, place
-from app.domain.orders.delivery_choice import COLLECT, AgreedDelivery, DeliveryChoice
+from app.domain.orders.delivery_choice import COLLECT, AgreedDelivery, DeliveryChoice, chosen_country, served_countries
 from app.domain.orders.models import OPEN
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.pos.receipt_content import receipt_rows
@@ -116,15 +115,16 @@ def _form(
         return basket_page(TOO_LATE, "bad", status)
     delivery = delivery_of(shop.site_id)
     parcel = held.parcel(delivery)
-    countries = delivery.countries
+    offered = quotes(delivery, parcel, shop.currency)
+    countries = served_countries(offered)
     context: dict[str, Any] = {
         "contact": contact,
         "choice": choice,
         "delivery": delivery,
-        "quotes": quotes(delivery, parcel, shop.currency),
+        "quotes": offered,
         "weight": format_weight(parcel.weight) if delivery.weighs else "",
-        "countries": [(code, name_of(code)) for code in countries],
-        "country": choice.address.country or (countries[0] if len(countries) == 1 else ""),
+        "countries": countries,
+        "country": chosen_country(choice, delivery, countries),
         "errors": errors or {},
         "refused": refused,
         **_context_of_form(),

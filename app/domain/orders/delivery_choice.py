@@ -4,11 +4,13 @@ Pure."""
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.domain.delivery.addresses import NO_ADDRESS, Address, address_problems, tidy_address
+from app.domain.delivery.countries import in_order, name_of
 from app.domain.delivery.declaration import Delivery, DeliveryMethod
-from app.domain.delivery.rates import quote
+from app.domain.delivery.rates import Quote, quote
 from app.domain.orders.basket import Basket
 from app.domain.shared.problems import Problem
 
@@ -24,6 +26,36 @@ class DeliveryChoice:
 
 
 COLLECT = DeliveryChoice()
+
+
+@dataclass(frozen=True, slots=True)
+class ServedCountry:
+    """A country to which a basket is delivered; `methods` are the names of those that do so, none where all do."""
+
+    code: str
+    name: str
+    methods: tuple[str, ...] = ()
+
+
+def served_countries(quotes: Sequence[Quote]) -> list[ServedCountry]:
+    """Return the countries to which methods deliver that are offered, by name; those that all of them serve first."""
+    offered = [one.method for one in quotes if one.price is not None]
+    found = []
+    for code in in_order(code for method in offered for code in method.countries):
+        names = tuple(method.name for method in offered if code in method.countries)
+        found.append(ServedCountry(code, name_of(code), names if len(names) < len(offered) else ()))
+    return sorted(found, key=lambda country: bool(country.methods))
+
+
+def chosen_country(choice: DeliveryChoice, delivery: Delivery, countries: Sequence[ServedCountry]) -> str:
+    """Return the code of the country that was typed, else the only one of the chosen method, or of all; "" if neither
+    says which."""
+    codes = [country.code for country in countries]
+    if choice.address.country in codes:
+        return choice.address.country
+    method = delivery.method(choice.method) if choice.method else None
+    only = [code for code in codes if method is None or code in method.countries]
+    return only[0] if len(only) == 1 else ""
 
 
 @dataclass(frozen=True, slots=True)

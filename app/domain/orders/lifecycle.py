@@ -19,7 +19,7 @@ from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.orders.handover import COLLECTION, Handover
 from app.domain.orders.mail_contents import OrderMailKind
-from app.domain.orders.mails import can_mail, end_untrue, mail_settings, request_mail
+from app.domain.orders.mails import BY_EMAIL, can_mail, end_untrue, mail_settings, request_mail
 from app.domain.orders.models import CANCELLED, COLLECTED, OPEN, SUBMITTED, Order, OrderNumbers
 from app.domain.orders.offers import Offer, check_available, give_back, offers_of, reprice, take_stock
 from app.domain.shared.author import Author
@@ -149,7 +149,6 @@ def fulfil(clock: Clock, site_id: int, order_id: str, is_short: bool) -> bool:
 
 # Long enough to notice a mistake; what was sold last month stays as it stands in the books.
 REOPENED_WITHIN = timedelta(days=7)
-BY_EMAIL = "; an email says so"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from dataclasses import dataclass
 from hashlib import sha256
@@ -20,6 +21,7 @@ from app.extensions import db
 NO_SUCH_ORDER = (
     "No order has this number and this email address. Check both against your confirmation, or ask us in the shop."
 )
+AS_PRINTED = re.compile(r"^order\s*(?=[#0-9])", re.IGNORECASE)  # "Order 86", as pages and mails call it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,8 @@ class OrderQuery:
 
 def read_query(number: str, email: str) -> OrderQuery:
     """Return what was typed as a query. Raises Invalid with every problem."""
-    read, address, problems = order_number(number.strip()), email.strip(), []
+    digits = AS_PRINTED.sub("", number.strip())
+    read, address, problems = order_number(digits), email.strip(), []
     if not read:
         problems.append(Problem("invalid_number", "Enter the number of your order, such as 1024.", "#/number"))
     if "@" not in address or len(address) > LONGEST_EMAIL:

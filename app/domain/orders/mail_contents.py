@@ -183,6 +183,8 @@ def _words_of_cancelled(order: Order, given_back: GivenBack) -> str:
         return ", and what you paid was given back"
     if given_back is GivenBack.PART:
         return "; part of what you paid was given back: ask us about the rest"
+    if order.paid_by_transfer:
+        return "; we transfer back what you paid"
     return "; ask us about what you paid" if order.paid_amount else ""
 
 

@@ -33,6 +33,7 @@ from app.extensions import db
 
 OrderPath = Callable[[int, str], str]  # The path of an order's page, by site and order.
 GivenBackOf = Callable[[Order], GivenBack]
+BY_EMAIL = "; an email says so"  # Ends the summary of a change of which a mail tells.
 TRUE_WHILE = {
     OrderMailKind.RECEIVED: SUBMITTED,
     OrderMailKind.READY: SUBMITTED,
@@ -100,7 +101,7 @@ def request_refund_mail(author: Author, order: Order, refund_id: str, refund: Re
     if any(mail.refund_id == refund_id for mail in mails_of(order)):
         return None
     given = format_money(refund.amount, order.currency)
-    summary = f"{given} of order {order.number} was given back; an email says so"
+    summary = f"{given} of order {order.number} was given back{BY_EMAIL}"
     activity.record(author, "order.refund", ("order", order.id), summary)
     more = {"refund_id": refund_id, "amount": refund.amount, "in_cash": refund.in_cash}
     return _store(author, order, OrderMailKind.REFUNDED, **more)

@@ -194,6 +194,14 @@ def test_an_order_is_paid_sent_and_delivered(app: Flask, ada: PageClient, order_
     assert "Delivered" in text(ada, "/admin/orders")
 
 
+def test_delivery_that_costs_nothing_is_free(app: Flask, ada: PageClient, order_id: str) -> None:
+    with app.app_context(), transaction():
+        order = db.session.get_one(Order, order_id)
+        order.delivery_price, order.total = 0, order.total - order.delivery_price
+    shown = text(ada, f"/admin/orders/{order_id}")
+    assert '<td data-label="Delivery: Standard" class="n">Free</td>' in shown and "£0.00" not in shown
+
+
 def test_a_cancelled_order_says_that_its_money_is_to_be_transferred_back(ada: PageClient, order_id: str) -> None:
     path = f"/admin/orders/{order_id}"
     ada.get(path)

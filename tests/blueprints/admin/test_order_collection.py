@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from flask import Flask
 
@@ -9,7 +11,10 @@ from app.domain.orders.models import Order, OrderMail
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
 from app.extensions import db
+from app.jobs import orders
+from app.ports import EXTENSION
 from app.transaction import transaction
+from tests.blueprints.admin.account_mails import Post
 from tests.blueprints.admin.conftest import SignedIn
 from tests.factories import make_order, make_product
 from tests.page_client import PageClient
@@ -43,6 +48,20 @@ def test_an_order_is_marked_as_ready_and_its_customer_mailed(app: Flask, ada: Pa
     assert "Not ready yet" in shown and "Collected and paid" in shown
     with app.app_context():
         assert [(mail.kind, mail.email) for mail in db.session.query(OrderMail)] == [("ready", "sam@home.test")]
+
+
+def test_staff_read_whether_a_mail_left_this_server(app: Flask, ada: PageClient, order_id: str) -> None:
+    path = f"/admin/orders/{order_id}"
+    ada.get(path)
+    ada.post(f"{path}/ready", {"by_email": "on"})
+    with app.app_context():
+        assert orders.send_mail(db.session.query(OrderMail).one().id)
+    shown = text(ada, path)
+    assert "“Ready to collect” kept on this server, not sent" in shown, "mails are files here"
+    assert "Order 7 is ready to collect; an email says so (kept on this server, not sent)" in shown
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], mailer=Post())
+    shown = text(ada, path)
+    assert "“Ready to collect” sent" in shown and "kept on this server" not in shown
 
 
 def test_without_the_tick_no_mail_is_sent(app: Flask, ada: PageClient, order_id: str) -> None:

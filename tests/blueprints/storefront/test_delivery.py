@@ -9,7 +9,7 @@ from flask import Flask
 
 from app import ports
 from app.domain.delivery.deliveries import read_sent, save_delivery
-from app.domain.orders.lifecycle import mark_ready
+from app.domain.orders.lifecycle import cancel, collect, mark_ready
 from app.domain.orders.models import Order
 from app.domain.orders.transfers import note_transfer
 from app.domain.shared.author import Author
@@ -149,9 +149,41 @@ def test_what_is_wrong_stands_at_its_field_and_nothing_is_placed(
     assert orders(app) == [("OPEN", 0, "")]
 
 
+def test_the_focus_and_the_title_say_that_nothing_was_placed(mia: Shopper) -> None:
+    page = mia.get("/checkout").text
+    assert "autofocus" not in page and "<title>Check out" in page
+    for wrong in ({"line1": ""}, {"seen": "x" * 24}):
+        page = mia.order(**STANDARD_TO_HOME | wrong).text
+        assert page.count('role="alert" tabindex="-1" autofocus') == 1 and "<title>Error: Check out" in page
+
+
 def test_problems_of_contact_and_address_are_named_at_once(mia: Shopper) -> None:
     answer = mia.order(**STANDARD_TO_HOME | {"name": "", "line1": ""})
     assert "Your name is missing." in answer.text and "Address line 1 is missing." in answer.text
+
+
+def listed_countries(page: str) -> list[tuple[str, str]]:
+    """The countries that a page lists, each with " selected" where it is."""
+    return [(name, chosen) for chosen, name in re.findall(r'<option value="[^"]*"( selected)?>([^<]*)</option>', page)]
+
+
+def test_a_country_that_not_every_method_serves_names_those_that_do(mia: Shopper) -> None:
+    page = mia.get("/checkout").text
+    everywhere = [("Choose a country", ""), ("United Kingdom", ""), ("France (by Courier)", "")]
+    assert listed_countries(page) == everywhere
+    assert page.index('id="city"') < page.index('id="country"') < page.index('id="postcode"')
+    unsaid = mia.order(**STANDARD_TO_HOME | {"country": "", "line1": ""}).text
+    assert listed_countries(unsaid)[:1] == [("United Kingdom", " selected")], "the only one of the chosen method"
+    assert ("France (by Courier)", " selected") in listed_countries(
+        mia.order(**STANDARD_TO_HOME | {"country": "FR"}).text
+    )
+
+
+def test_the_only_country_is_chosen_and_methods_that_are_not_offered_add_none(app: Flask, site_id: int) -> None:
+    offer(app, site_id, weightAttribute="", defaultWeight=21_000)
+    mia = Shopper(app)
+    mia.add("S-7", 1)
+    assert listed_countries(mia.get("/checkout").text) == [("United Kingdom", " selected")]
 
 
 def test_a_basket_that_is_too_heavy_is_not_offered_a_method_and_reads_why(app: Flask, site_id: int) -> None:
@@ -213,9 +245,23 @@ def test_the_account_to_pay_into_stays_with_the_order(app: Flask, site_id: int, 
     assert "Account 123" in mia.get(location).text, "the shop says no other"
 
 
+NOT_YET = [("Paid", False), ("Sent", False), ("Delivered", False)]
+
+
+def steps_of(page: str) -> list[tuple[str, bool]]:
+    """The steps of an order on its page, each with whether it is done."""
+    [steps] = re.findall(r'<ol class="steps">(.*?)</ol>', page, re.DOTALL)
+    return [
+        (label, bool(done))
+        for done, label in re.findall(r'<li( class="done")?.*?<strong>(.*?)</strong>', steps, re.DOTALL)
+    ]
+
+
 def test_an_order_is_followed_to_the_door_and_a_link_shows_no_address(app: Flask, site_id: int, mia: Shopper) -> None:
     location = placed_order(mia)
-    assert "Awaiting payment" in mia.get(location).text
+    unpaid = mia.get(location).text
+    assert "Awaiting payment" in unpaid and steps_of(unpaid) == [("Received", True), *NOT_YET]
+    assert "We put it together once it is paid." in unpaid and "We are putting it together." not in unpaid
     with app.app_context():
         order_id = db.session.query(Order.id).scalar()
         link = order_path(site_id, order_id)
@@ -223,13 +269,26 @@ def test_an_order_is_followed_to_the_door_and_a_link_shows_no_address(app: Flask
             note_transfer(Author(site_id, "Ben", ports.clock()), order_id)
             assert db.session.get_one(Order, order_id).paid_at is not None
     paid = mia.get(location).text
-    assert "To be sent" in paid and "How to pay" not in paid
+    assert "To be sent" in paid and "How to pay" not in paid and "We are putting it together." in paid
     with app.app_context(), transaction():
         mark_ready(Author(site_id, "Ben", ports.clock()), order_id)
     assert "<h1>Order 1 is on its way</h1>" in mia.get(location).text
     linked = mia.get(link).text
     assert "On its way" in linked and "Long Lane" not in linked and "Mia" not in linked
     assert mia.get(f"/orders/{location.rpartition('/')[2]}/collect.ics").status_code == 404
+    with app.app_context(), transaction():
+        collect(Author(site_id, "Ben", ports.clock()), order_id)
+    arrived = steps_of(mia.get(location).text)
+    assert arrived == [("Received", True), ("Paid", True), ("Sent", True), ("Delivered", True)]
+
+
+def test_who_paid_by_transfer_for_a_cancelled_order_gets_the_money_back(app: Flask, site_id: int, mia: Shopper) -> None:
+    location = placed_order(mia)
+    with app.app_context(), transaction():
+        ben, order_id = Author(site_id, "Ben", ports.clock()), db.session.query(Order.id).scalar()
+        note_transfer(ben, order_id)
+        cancel(ben, order_id)
+    assert "You owe nothing; we transfer back the money that you paid." in mia.get(location).text
 
 
 def test_a_button_pressed_twice_gives_one_order(app: Flask, mia: Shopper) -> None:

@@ -51,7 +51,15 @@ def test_browsers_may_send_their_origin_with_the_form_whatever_it_answered(app: 
     assert [page.headers["Referrer-Policy"] for page in pages] == ["same-origin"] * 3
 
 
-@pytest.mark.parametrize(("number", "email"), [("1024", "sam@home.test"), ("#1024", " SAM@Home.test ")])
+@pytest.mark.parametrize(
+    ("number", "email"),
+    [
+        ("1024", "sam@home.test"),
+        ("#1024", " SAM@Home.test "),
+        (" Order 1024 ", "sam@home.test"),
+        ("order #1024", "sam@home.test"),
+    ],
+)
 def test_number_and_email_address_lead_to_the_order(app: Flask, order_id: str, number: str, email: str) -> None:
     mia = Shopper(app)
     answer = find(mia, number, email)
@@ -104,6 +112,14 @@ def test_what_is_no_number_or_address_is_said_at_its_field(
 ) -> None:
     answer = find(Shopper(app), number, email)
     assert answer.status_code == 400 and said in answer.text and 'aria-invalid="true"' in answer.text
+
+
+@pytest.mark.parametrize("number", ["twelve", "7"])
+def test_the_focus_and_the_title_say_that_nothing_was_found(app: Flask, order_id: str, number: str) -> None:
+    mia = Shopper(app)
+    assert "autofocus" not in mia.get(FIND).text and "<title>Find your order" in mia.get(FIND).text
+    page = find(mia, number).text
+    assert page.count('role="alert" tabindex="-1" autofocus') == 1 and "<title>Error: Find your order" in page
 
 
 def test_nobody_guesses_the_address_of_an_order(app: Flask, order_id: str, clock: StoppedClock) -> None:

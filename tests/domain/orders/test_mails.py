@@ -222,6 +222,8 @@ def test_an_order_that_is_ready_says_so_and_whether_it_is_paid(clock: StoppedClo
 def test_a_mail_of_a_refund_says_how_much_went_back_and_how() -> None:
     assert "We gave back £2.50 of what you paid for your order, to your card" in letter(OrderMailKind.REFUNDED).text
     assert "You owe nothing; ask us about what you paid." in letter(OrderMailKind.CANCELLED, paid_amount=100).text
+    transferred = letter(OrderMailKind.CANCELLED, paid_amount=100, paid_by_transfer=True)
+    assert "You owe nothing; we transfer back what you paid." in transferred.text
     assert "was collected and paid" in letter(OrderMailKind.COLLECTED, status="COLLECTED").text
 
 
