@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import zipfile
 from dataclasses import replace
 from time import process_time
@@ -112,6 +113,20 @@ def test_of_many_problems_the_page_says_which_the_file_to_correct_has(app: Flask
     shown = mia.get(tried).texts["p"]
     assert "Nothing can be imported before the skipped lines are corrected." in shown
     assert "The first 1,000 of 1,001 problems are in that file; preview the whole file again afterwards" in shown
+
+
+def test_a_preview_that_changes_nothing_names_the_lines_in_order_and_leads_to_another_file(
+    app: Flask, mia: Merchandiser
+) -> None:
+    with app.app_context(), transaction():
+        make_product(db.session.get_one(Site, mia.site_id), "T-1", name="Tent", price=1000)
+    table = "SKU,Name,Price,Image\nT-1,Tent,10.00,gone.png\nT-2,Tarp,dear,\nT-1,Tent,10.00,\nT-3,Stove,free,\n"
+    tried = previewed(app, mia, table, ["sku", "name", "price", ""])
+    shown = mia.pages.client.get(tried, base_url=mia.pages.base).text
+    lines = [int(found) for found in re.findall('data-label="Line">([0-9]+)<', shown)]
+    assert lines == sorted(lines) and len(lines) > 1
+    assert "the shop has the other products already" in shown and "Take another file" in shown
+    assert ">Preview ready<" in shown and ">Done<" not in shown
 
 
 def test_what_goes_out_comes_in_again_and_changes_nothing(app: Flask, mia: Merchandiser) -> None:

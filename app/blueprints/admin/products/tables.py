@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from flask import current_app, flash, make_response, redirect, render_template, request, url_for
 from flask_login import current_user
@@ -267,11 +268,17 @@ def _run_page(run_id: str, errors: FieldErrors = NO_ERRORS) -> Response:
         "run": run,
         "was_followed": record.is_dry_run and runs.was_followed(record),
         "has_table": runs.has_table(ports.clock(), record),
-        "report": runs.report_of(run_id) if run.is_done and not run.is_refused else None,
+        "report": _report_by_lines(run_id) if run.is_done and not run.is_refused else None,
         "errors": errors,
     }
     template = "admin/products/tables/_run.html" if wants_fragment() else "admin/products/tables/run.html"
     return make_response(render_template(template, **context), errors.status if errors else 200)
+
+
+def _report_by_lines(run_id: str) -> dict[str, Any] | None:
+    """Return the report of an import with what it refused in the order of the lines; what is of no line comes first."""
+    report = runs.report_of(run_id)
+    return report and report | {"refused": sorted(report.get("refused", []), key=lambda one: one["line"] or 0)}
 
 
 def _received(token: str) -> ReceivedFile:
