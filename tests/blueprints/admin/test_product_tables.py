@@ -186,7 +186,8 @@ def test_pictures_at_addresses_are_fetched_by_the_import(app: Flask, mia: Mercha
 @pytest.mark.parametrize(
     ("pictures", "reason"),
     [
-        (b"no archive", "photos.zip: This is not a readable .zip file"),
+        (b"no archive", "photos.zip: This is not a readable .zip file."),
+        (b"", "The file is empty."),
         (packed({"../../red.png": b"x"}), "The name of this file leads out of the archive."),
         (packed({"bomb.png": b"0" * (17 * 1024**2)}, zipfile.ZIP_DEFLATED), "bomb.png: The file unpacks to over 200"),
     ],
@@ -197,6 +198,11 @@ def test_an_archive_that_is_unsafe_is_refused_by_name_and_nothing_is_kept(
     page = sent(mia, TABLE, 400, pictures)
     assert reason in page.texts["a"] and "#f-pictures" in {link.get("href") for link in page.all("a")}
     assert list(app.config["SHOP"].bundle_folder.iterdir()) == []
+
+
+def test_an_empty_table_is_said_to_be_empty_at_its_field(mia: Merchandiser) -> None:
+    page = sent(mia, "", 400)
+    assert "The file is empty." in page.texts["a"] and "#f-table" in {link.get("href") for link in page.all("a")}
 
 
 def chosen_in(page: Reading) -> list[str]:

@@ -132,7 +132,7 @@ def products_import_upload(permit: str) -> Response:
             if pictures is not None and pictures.filename:
                 _receive_pictures(folder, file, pictures)
     except DomainError as refused:
-        return _page(FieldErrors(refused))
+        return _page(FieldErrors(_at_table(refused)))
     received = ReceivedFile(*_holder(), file, name, ports.machine_id())
     token = issue_received_file(received, ports.clock().now())
     return redirect(url_for("admin.products_import_columns", token=token))
@@ -145,6 +145,13 @@ def _receive_pictures(folder: BundleFolder, table: str, sent: FileStorage) -> No
         check_archive(folder.path(archive), (sent.filename or "")[: runs.LONGEST_NAME])
     except Invalid as refused:
         raise Invalid([Problem(one.code, one.message, "#/pictures") for one in refused.problems]) from refused
+
+
+def _at_table(refused: DomainError) -> DomainError:
+    """Return the refusal of an upload at the field of this page, for those that the folder gives at that of bundles."""
+    if not isinstance(refused, Invalid) or all(one.pointer != "#/bundle" for one in refused.problems):
+        return refused
+    return Invalid([Problem(one.code, one.message, "#/table") for one in refused.problems])
 
 
 @bp.get(f"{PAGE}/upload/<permit>")
