@@ -204,11 +204,18 @@ def test_what_is_no_host_is_refused(run: Run, host: str):
     assert "is not a host name" in result.stderr
 
 
-@pytest.mark.parametrize("currency", ["JPY", "yen ", "¥", "euro", ""])
+@pytest.mark.parametrize("currency", ["xxq", "yen ", "¥", "euro", ""])
 def test_what_is_no_currency_is_refused(run: Run, currency: str):
     result = run("site", "create", "shop.test", "--name", "One", "--currency", currency)
-    assert (result.exit_code, result.stderr) == (1, "The currency must be three lower-case letters, such as gbp.\n")
+    message = f"There is no currency “{currency}”. Give the three letters of ISO 4217, such as gbp.\n"
+    assert (result.exit_code, result.stderr) == (1, message)
     assert run("site", "list").output == ""
+
+
+def test_a_currency_is_taken_in_either_case(run: Run, app: Flask):
+    run("site", "create", "shop.test", "--name", "One", "--currency", "JPY")
+    with app.app_context():
+        assert sites.site_at("shop.test").currency == "jpy"
 
 
 def test_users_are_made_and_get_roles_and_passwords(run: Run, app: Flask):

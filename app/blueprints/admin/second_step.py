@@ -35,11 +35,11 @@ def second_step_check() -> Answer:
     site_id, user = site_of_host(), _user_at_second_step()
     if user is None:
         return _over_page(wanted)
+    typed = request.form.get("code", "")
     with transaction():
-        step = second_factors.check_code(
-            ports.clock(), second_factor_key(), site_id, user, request.form.get("code", "")
-        )
+        step = second_factors.check_code(ports.clock(), second_factor_key(), site_id, user, typed)
     if not step.is_right:
+        is_recovery = is_recovery or any(character.isalpha() for character in typed)  # Codes of apps are digits.
         message = second_factors.WRONG_RECOVERY if is_recovery else second_factors.WRONG
         return _page(FieldErrors(Invalid.one("wrong_code", message, "#/code")), wanted, is_recovery), 400
     response = admit(user, site_id, wanted)

@@ -15,6 +15,7 @@ from app.blueprints.callers import current_author
 from app.config import Config
 from app.domain.bundles.archive import BundleFolder
 from app.domain.bundles.site_creation import NewSite, copy_again, create_site, listed_sites
+from app.domain.shared import currencies
 from app.domain.shared.problems import Conflict, Invalid
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
@@ -91,6 +92,7 @@ def _page(new: NewSite, errors: FieldErrors) -> str:
         "admin/sites/page.html",
         listed=listed_sites(ports.clock()),
         new=new,
+        currencies=currencies.NAMES,
         zones=sorted(zones | {"UTC", new.time_zone}),
         errors=errors,
     )

@@ -183,8 +183,13 @@ def _open_zip(path: Path, name: str, most_files: int, largest_directory: int) ->
             archive = opened.enter_context(zipfile.ZipFile(cast(IO[bytes], file)))
             file.most_files = None  # What is read from now on are the files themselves.
         except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError, UnicodeDecodeError) as error:
-            raise BrokenBundle.at(name, f"This is not a readable .zip file: {str(error).rstrip('.')}.") from error
+            raise BrokenBundle.at(name, f"This is not a readable .zip file{_reason_of(error)}.") from error
         yield archive
+
+
+def _reason_of(error: Exception) -> str:
+    """Return the reason that _ArchiveFile gave; those of libraries say nothing to people."""
+    return f": {error}" if type(error) is ValueError else ""
 
 
 def _zip_files(archive: zipfile.ZipFile, file: str, size: int) -> dict[str, tuple[Opener, int]]:
@@ -369,7 +374,7 @@ class BundleFolder:
                         raise Invalid.one("too_many_lines", message, "#/bundle")
                     out.write(chunk)
             if not size:
-                raise Invalid.one("required", f"Choose a .{kind} file first.", "#/bundle")
+                raise Invalid.one("required", "The file is empty.", "#/bundle")
         except BaseException:
             path.unlink(missing_ok=True)
             raise

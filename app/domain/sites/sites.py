@@ -11,6 +11,7 @@ from zoneinfo import available_timezones
 from sqlalchemy import select
 from sqlalchemy.orm import InstrumentedAttribute, selectinload
 
+from app.domain.shared import currencies
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
 from app.domain.shared.records import existing, flush_or_conflict
@@ -91,7 +92,7 @@ def create_site(
 ) -> Site:
     """Return a new site with its primary host. Call it in a transaction. Raises Invalid, and Conflict when the host has
     a site."""
-    name = one_line(name)
+    name, currency = one_line(name), currency.lower()
     of_fields = name_problems(name), currency_problems(currency), time_zone_problems(time_zone)
     if problems := [*host_problems(host), *chain.from_iterable(of_fields)]:
         raise Invalid(problems)
@@ -146,11 +147,14 @@ def name_problems(name: str) -> list[Problem]:
 
 
 def currency_problems(code: str) -> list[Problem]:
-    """Return the problem of a currency that is not written as everywhere here: another form would count as another
-    currency, with other decimal places."""
-    if len(code) == 3 and code.isascii() and code.isalpha() and code.islower():
+    """Return the problem of a currency that does not exist, or that is not written as everywhere here: another form
+    would count as another currency, with other decimal places."""
+    if code in currencies.NAMES:
         return []
-    return [Problem("invalid_currency", "The currency must be three lower-case letters, such as gbp.", "#/currency")]
+    if code.lower() in currencies.NAMES:
+        return [Problem("invalid_currency", f"Write the currency in lower case: {code.lower()}.", "#/currency")]
+    message = f"There is no currency “{code[:10]}”. Give the three letters of ISO 4217, such as gbp."
+    return [Problem("invalid_currency", message, "#/currency")]
 
 
 def _check_free(host: str) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute, aliased
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.sites.settings import settings_of
 from app.domain.taxonomy.data_loss import AttributeAt, DataLoss, data_loss, redefined
-from app.domain.taxonomy.diff import LevelEntry, MovedLevel, StructureDiff, compare
+from app.domain.taxonomy.diff import LevelEntry, MovedLevel, RenamedLevel, StructureDiff, compare
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.classification import LONGEST_COUNTED_VALUE
 from app.domain.taxonomy.products.queries import products_by_level
@@ -34,11 +34,13 @@ Conditions = tuple[ColumnElement[bool], ...]
 
 @dataclass(frozen=True, slots=True)
 class LevelImpact:
-    """The number of products at a level that is removed or moved."""
+    """The number of products at a level that is removed, moved or renamed. `renamed` is the new name of a renamed
+    one."""
 
     level_id: str
     name: str
     products: int
+    renamed: str = ""
 
     def as_json(self) -> dict[str, Any]:
         return {"levelId": self.level_id, "name": self.name, "products": self.products}
@@ -78,8 +80,8 @@ class ValueImpact:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """The impact of a changed tree: `levels_removed` with the products at each, `levels_moved` with the products at and
-    below it. An attribute or a value counts the products that hold it and for whom no definition is left that takes it;
+    """The impact of a changed tree: `levels_removed` with the products at each, `levels_moved` and
+    `levels_renamed` with the products at and below it. An attribute or a value counts the products that hold it and for whom no definition is left that takes it;
     those at removed levels count only there. Values that no product holds are left out; `values_truncated`: there are
     more than MOST_VALUES. `attributes_lost` are inherited no more at and below a moved level, which keeps its products.
     `values_invalid` count products whose value the new type or rules of their attribute do not allow,
@@ -93,6 +95,7 @@ class Impact:
     attributes_lost: tuple[AttributeImpact, ...] = ()
     values_invalid: tuple[InvalidValuesImpact, ...] = ()
     attributes_required: tuple[AttributeImpact, ...] = ()
+    levels_renamed: tuple[LevelImpact, ...] = ()
     values_truncated: bool = False
 
     @property
@@ -123,7 +126,8 @@ def impact(site_id: int, taxonomy: Taxonomy, after: TaxonomyTree, renames: Seque
     changed = compare(before, after, renames)
     moved, removed = ({level.level_id for level in levels} for levels in (changed.levels_moved, changed.levels_removed))
     touched = redefined(before, after, {rename.level_id for rename in renames}) | removed
-    touched.update(chain.from_iterable(map(before.below, moved)))
+    renamed = (level.level_id for level in changed.levels_renamed)
+    touched.update(chain.from_iterable(map(before.below, chain(moved, renamed))))
     direct = products_by_level(site_id, touched) if is_active(taxonomy) else {}
     lost = data_loss(before, after, moved, direct, renames)
     totals = before.rolled_up(direct)
@@ -138,12 +142,14 @@ def impact(site_id: int, taxonomy: Taxonomy, after: TaxonomyTree, renames: Seque
         attributes_lost=tuple(_attributes_lost(before, lost, attributes)),
         values_invalid=tuple(invalid_values(before, after, lost, _values_judged_otherwise(site_id, lost))),
         attributes_required=tuple(_attributes_required(after, lost, direct, attributes)),
+        levels_renamed=tuple(_level_impact(level, totals) for level in changed.levels_renamed),
         values_truncated=len(values_removed) > MOST_VALUES,
     )
 
 
-def _level_impact(level: LevelEntry | MovedLevel, products: Mapping[str, int]) -> LevelImpact:
-    return LevelImpact(level.level_id, level.name, products.get(level.level_id, 0))
+def _level_impact(level: LevelEntry | MovedLevel | RenamedLevel, products: Mapping[str, int]) -> LevelImpact:
+    renamed = level.renamed if isinstance(level, RenamedLevel) else ""
+    return LevelImpact(level.level_id, level.name, products.get(level.level_id, 0), renamed)
 
 
 def _attributes_removed(changed: StructureDiff, lost: DataLoss, counts: AttributeCounts) -> Iterator[AttributeImpact]:

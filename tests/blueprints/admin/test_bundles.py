@@ -149,7 +149,7 @@ def test_a_run_under_way_shows_its_progress_and_can_be_cancelled(app: Flask, adm
     ("sent", "message"),
     [
         ({"part": ["catalogue"]}, "Choose a .zip file first."),
-        ({"bundle": (io.BytesIO(b""), "a.zip"), "part": ["catalogue"]}, "Choose a .zip file first."),
+        ({"bundle": (io.BytesIO(b""), "a.zip"), "part": ["catalogue"]}, "The file is empty."),
         ({"bundle": archive(), "part": []}, "Choose at least one part."),
         ({"bundle": archive(), "part": ["site"]}, "There is no part “site”."),
         ({"bundle": archive(), "part": [EVIL]}, "There is no part"),
@@ -169,7 +169,7 @@ def test_what_cannot_be_taken_is_said_at_once_and_leaves_no_file(
 def test_a_file_that_is_no_bundle_is_said_to_be_none(app: Flask, admin: PageClient) -> None:
     admin.post(upload_address(admin), {"bundle": (io.BytesIO(b"not a zip"), EVIL), "part": ["catalogue"]})
     page = admin.client.get(worked(app)).text
-    assert ": This is not a readable .zip file: File is not a zip file.<" in page and "Stopped early" in page
+    assert ": This is not a readable .zip file.<" in page and "Stopped early" in page
     assert EVIL not in page and f"{escape(EVIL)}: This is not a readable" in page
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import zipfile
 from dataclasses import replace
 from time import process_time
@@ -114,6 +115,20 @@ def test_of_many_problems_the_page_says_which_the_file_to_correct_has(app: Flask
     assert "The first 1,000 of 1,001 problems are in that file; preview the whole file again afterwards" in shown
 
 
+def test_a_preview_that_changes_nothing_names_the_lines_in_order_and_leads_to_another_file(
+    app: Flask, mia: Merchandiser
+) -> None:
+    with app.app_context(), transaction():
+        make_product(db.session.get_one(Site, mia.site_id), "T-1", name="Tent", price=1000)
+    table = "SKU,Name,Price,Image\nT-1,Tent,10.00,gone.png\nT-2,Tarp,dear,\nT-1,Tent,10.00,\nT-3,Stove,free,\n"
+    tried = previewed(app, mia, table, ["sku", "name", "price", ""])
+    shown = mia.pages.client.get(tried, base_url=mia.pages.base).text
+    lines = [int(found) for found in re.findall('data-label="Line">([0-9]+)<', shown)]
+    assert lines == sorted(lines) and len(lines) > 1
+    assert "the shop has the other products already" in shown and "Take another file" in shown
+    assert ">Preview ready<" in shown and ">Done<" not in shown
+
+
 def test_what_goes_out_comes_in_again_and_changes_nothing(app: Flask, mia: Merchandiser) -> None:
     with app.app_context(), transaction():
         site = db.session.get_one(Site, mia.site_id)
@@ -171,7 +186,8 @@ def test_pictures_at_addresses_are_fetched_by_the_import(app: Flask, mia: Mercha
 @pytest.mark.parametrize(
     ("pictures", "reason"),
     [
-        (b"no archive", "photos.zip: This is not a readable .zip file"),
+        (b"no archive", "photos.zip: This is not a readable .zip file."),
+        (b"", "The file is empty."),
         (packed({"../../red.png": b"x"}), "The name of this file leads out of the archive."),
         (packed({"bomb.png": b"0" * (17 * 1024**2)}, zipfile.ZIP_DEFLATED), "bomb.png: The file unpacks to over 200"),
     ],
@@ -182,6 +198,11 @@ def test_an_archive_that_is_unsafe_is_refused_by_name_and_nothing_is_kept(
     page = sent(mia, TABLE, 400, pictures)
     assert reason in page.texts["a"] and "#f-pictures" in {link.get("href") for link in page.all("a")}
     assert list(app.config["SHOP"].bundle_folder.iterdir()) == []
+
+
+def test_an_empty_table_is_said_to_be_empty_at_its_field(mia: Merchandiser) -> None:
+    page = sent(mia, "", 400)
+    assert "The file is empty." in page.texts["a"] and "#f-table" in {link.get("href") for link in page.all("a")}
 
 
 def chosen_in(page: Reading) -> list[str]:

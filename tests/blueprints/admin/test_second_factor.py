@@ -231,6 +231,15 @@ def test_a_recovery_code_signs_in_once_in_any_spelling(app: Flask, codes: list[s
     assert actions(app) == ["second_factor.on", "second_factor.recovery", "second_factor.refused"]
 
 
+def test_the_field_of_the_apps_code_takes_a_recovery_code_and_says_where_it_is_none(app: Flask, codes: list[str]) -> None:
+    browser = give_password(app)
+    (field,) = (one for one in browser.get(CODE_PAGE).all("input") if one.get("name") == "code")
+    assert int(field["maxlength"]) >= len(codes[0])
+    refused = browser.post(CODE_PAGE, {"code": f"{codes[0]}x"}, status=400)
+    assert refused.texts["h1"] == "Recovery code" and "none of your recovery codes" in refused.texts["p"]
+    assert browser.post(CODE_PAGE, {"code": codes[0]}).location == "/admin/"
+
+
 def test_recovery_codes_are_stored_as_hashes_and_the_seed_alone_makes_no_code(app: Flask, phone: Phone, codes) -> None:
     with app.app_context():
         factor = db.session.scalars(select(SecondFactor)).one()

@@ -144,7 +144,7 @@ def test_only_a_copy_that_failed_is_made_again(app: Flask, owner: PageClient, si
         ({"host": "https://garden.test"}, "is not a host name such as shop.example"),
         ({"host": "localhost"}, "localhost belongs to another site."),
         ({"name": ""}, "The name of the site"),
-        ({"currency": "euro"}, "The currency must be three lower-case letters"),
+        ({"currency": "XXQ"}, "There is no currency “xxq”."),
         ({"timeZone": "Mars/Base"}, "There is no time zone “Mars/Base”."),
         ({"source": "999"}, "This site no longer exists."),
         ({"source": "x"}, "This site no longer exists."),
@@ -159,6 +159,11 @@ def test_what_cannot_be_is_named_at_its_field(
     html = owner.client.post(PAGE, data=NEW | sent | {"csrf_token": owner.token}).text
     assert message in html
     assert count(app, Site) == 1 and count(app, BundleRun) == 0
+
+
+def test_the_currencies_that_exist_are_offered(owner: PageClient) -> None:
+    offered = owner.client.get(PAGE).text
+    assert '<option value="GBP" selected>GBP – Pound sterling</option>' in offered and ">EUR – Euro<" in offered
 
 
 def test_all_problems_are_named_at_once(owner: PageClient) -> None:

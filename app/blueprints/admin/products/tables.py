@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from flask import current_app, flash, make_response, redirect, render_template, request, url_for
 from flask_login import current_user
@@ -131,7 +132,7 @@ def products_import_upload(permit: str) -> Response:
             if pictures is not None and pictures.filename:
                 _receive_pictures(folder, file, pictures)
     except DomainError as refused:
-        return _page(FieldErrors(refused))
+        return _page(FieldErrors(_at_table(refused)))
     received = ReceivedFile(*_holder(), file, name, ports.machine_id())
     token = issue_received_file(received, ports.clock().now())
     return redirect(url_for("admin.products_import_columns", token=token))
@@ -144,6 +145,13 @@ def _receive_pictures(folder: BundleFolder, table: str, sent: FileStorage) -> No
         check_pictures(folder.path(archive), (sent.filename or "")[: runs.LONGEST_NAME])
     except Invalid as refused:
         raise Invalid([Problem(one.code, one.message, "#/pictures") for one in refused.problems]) from refused
+
+
+def _at_table(refused: DomainError) -> DomainError:
+    """Return the refusal of an upload at the field of this page, for those that the folder gives at that of bundles."""
+    if not isinstance(refused, Invalid) or all(one.pointer != "#/bundle" for one in refused.problems):
+        return refused
+    return Invalid([Problem(one.code, one.message, "#/table") for one in refused.problems])
 
 
 @bp.get(f"{PAGE}/upload/<permit>")
@@ -267,11 +275,17 @@ def _run_page(run_id: str, errors: FieldErrors = NO_ERRORS) -> Response:
         "run": run,
         "was_followed": record.is_dry_run and runs.was_followed(record),
         "has_table": runs.has_table(ports.clock(), record),
-        "report": runs.report_of(run_id) if run.is_done and not run.is_refused else None,
+        "report": _report_by_lines(run_id) if run.is_done and not run.is_refused else None,
         "errors": errors,
     }
     template = "admin/products/tables/_run.html" if wants_fragment() else "admin/products/tables/run.html"
     return make_response(render_template(template, **context), errors.status if errors else 200)
+
+
+def _report_by_lines(run_id: str) -> dict[str, Any] | None:
+    """Return the report of an import with what it refused in the order of the lines; what is of no line comes first."""
+    report = runs.report_of(run_id)
+    return report and report | {"refused": sorted(report.get("refused", []), key=lambda one: one["line"] or 0)}
 
 
 def _received(token: str) -> ReceivedFile:

@@ -152,6 +152,9 @@ def consequences(found: Impact) -> Iterator[Consequence]:
     for level in found.levels_moved:
         text = f"The level “{level.name}” moves; its products stay in it."
         yield Consequence(text, level.products, {"level": level.level_id}, loses=False)
+    for level in found.levels_renamed:
+        text = f"The level “{level.name}” becomes “{level.renamed}”; its products show the new name."
+        yield Consequence(text, level.products, {"level": level.level_id}, loses=False)
 
 
 def _redefinition_consequences(found: Impact) -> Iterator[Consequence]:

@@ -140,7 +140,7 @@ def taxonomy_banner(taxonomy_id: str) -> Answer:
     is_of_tasks = request.args.get("part") == "tasks"
     template = "admin/taxonomy/tasks/_tasks.html" if is_of_tasks else "admin/taxonomy/tasks/_reindex.html"
     banner = banner_of(current_user.site_id, taxonomy)
-    return render_template(template, taxonomy=taxonomy, banner=banner)
+    return render_template(template, taxonomy=taxonomy, banner=banner, is_followed=True)
 
 
 @bp.post("/catalogue/taxonomy/<taxonomy_id>/rebuild")
