@@ -17,6 +17,7 @@ from app.blueprints.admin.shell import shell
 from app.domain.catalogue.markup import ATTRIBUTES, TAGS
 from app.domain.catalogue.pictures import small_form
 from app.domain.catalogue.queries import ProductRow
+from app.domain.orders.parcel_address import parcel_lines
 from app.domain.shared.clock import format_moment, local_day, rfc3339
 from app.domain.shared.money import format_money
 from app.domain.shared.text import numbered
@@ -84,6 +85,7 @@ def _time_zone() -> str:
 
 
 bp.add_app_template_filter(format_money, "money")
+bp.add_app_template_filter(parcel_lines, "parcel_lines")
 
 
 @bp.app_template_global("no_errors")

@@ -217,3 +217,19 @@ def test_a_packing_slip_has_address_method_and_weight(ada: PageClient, order_id:
     slip = text(ada, f"/admin/orders/{order_id}/packing-slip")
     assert "Sam Sedge<br>1 Long &lt;Lane&gt;<br>United Kingdom" in slip
     assert "Standard" in slip and "about 2.15 kg" in slip
+
+
+def test_a_packing_slip_keeps_what_is_not_paid_in_the_shop(ada: PageClient, order_id: str) -> None:
+    ada.get(path := f"/admin/orders/{order_id}/packing-slip")
+    slip = text(ada, path)
+    assert "Do not send before it is paid: £28.95 to be transferred" in slip and "To pay:" not in slip
+    ada.post(f"/admin/orders/{order_id}/paid", {})
+    assert "Do not send" not in text(ada, path)
+
+
+def test_an_address_abroad_stands_as_its_post_reads_it(app: Flask, ada: PageClient, order_id: str) -> None:
+    with app.app_context(), transaction():
+        order = db.session.get_one(Order, order_id)
+        order.delivery_city, order.delivery_postcode, order.delivery_country = "Berlin", "10115", "DE"
+    for path in (f"/admin/orders/{order_id}", f"/admin/orders/{order_id}/packing-slip"):
+        assert "<br>10115 Berlin<br>Germany" in text(ada, path)
