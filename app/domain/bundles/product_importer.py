@@ -18,6 +18,7 @@ from app.domain.bundles.import_task import ImportTask
 from app.domain.bundles.product_changes import (
     Change,
     CheckedRow,
+    Picture,
     StoredProduct,
     addition,
     difference,
@@ -209,6 +210,7 @@ class ProductImport:
             name = candidate.row.columns.get("seo_name") or self._names.make(seo_name_of(candidate.row.columns["name"]))
             additions.append(addition(candidate, self._task.site_id, name, self._task.clock.now()))
             counts.note("added", _label(candidate))
+            self._count_pictures(candidate.images or (), ())
             return
         change = difference(candidate, own)
         if change.is_empty:
@@ -216,6 +218,12 @@ class ProductImport:
         else:
             changes.append(change)
             counts.note("changed", _label(candidate))
+            self._count_pictures(change.images or (), own.images)
+
+    def _count_pictures(self, pictures: Sequence[Picture], earlier: Sequence[Picture]) -> None:
+        if not self._task.dry_run:  # A preview fetches none.
+            new = {one.image.file for one in pictures} - {one.image.file for one in earlier}
+            self._task.report.pictures_added += len(new)
 
     def _conflicts(self, row: ImportedProduct, own: StoredProduct | None, owners: dict[str, int]) -> list[Problem]:
         problems = variants_problems(with_stored(row, own) or ()) if own and row.keeps_others else []

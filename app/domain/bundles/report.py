@@ -108,6 +108,7 @@ class BundleReport:
     dropped: dict[tuple[str, str], DroppedValues] = field(default_factory=dict)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    pictures_added: int = 0  # To products, which had none of the same files.
 
     def of(self, kind: str) -> RecordCounts:
         return self.counts.setdefault(kind, RecordCounts())
@@ -182,7 +183,7 @@ class BundleReport:
             "droppedValues": [_dropped_json(dropped) for dropped in self.dropped.values()],
             "skipped": [{"file": file, "reason": reason} for file, reason in self.skipped],
             "notes": self.notes,
-        }
+        } | ({"picturesAdded": self.pictures_added} if self.pictures_added else {})
 
 
 def _dropped_json(dropped: DroppedValues) -> dict[str, Any]:

@@ -304,18 +304,17 @@ def _entries(site_id: int, query: Select[Any]) -> list[ActivityEntry]:
 
 
 def differences(before: Any, after: Any, currency: str = "") -> tuple[FieldChange, ...]:
-    """Return the differences: field by field where a side is a record, else the one value against the other. Amounts of
-    money are formatted where `currency` is given."""
+    """Return the differences: field by field where a side is a record, else the one value against the other. Fields
+    that hold nothing on either side are left out. Amounts of money are formatted where `currency` is given."""
     if not isinstance(before, dict) and not isinstance(after, dict):
         return () if before == after else (FieldChange("", format_value(before), format_value(after)),)
     old = before if isinstance(before, dict) else {}
     new = after if isinstance(after, dict) else {}
-    names = dict.fromkeys((*old, *new))
-    return tuple(
-        FieldChange(name, *(_format_field(name, side.get(name), currency) for side in (old, new)))
-        for name in names
-        if old.get(name) != new.get(name)
+    changed = (name for name in dict.fromkeys((*old, *new)) if old.get(name) != new.get(name))
+    texts = (
+        FieldChange(name, *(_format_field(name, side.get(name), currency) for side in (old, new))) for name in changed
     )
+    return tuple(change for change in texts if change.before or change.after)
 
 
 def _format_field(name: str, value: Any, currency: str) -> str:

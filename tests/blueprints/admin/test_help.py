@@ -64,6 +64,10 @@ def test_every_page_of_the_admin_has_a_part_of_its_own_section(app: Flask) -> No
     assert {rule for rule in rules - outside if help_of(rule).anchor == "dashboard"} == set()
 
 
+def test_the_page_of_the_guide_has_the_place_that_help_itself_leads_to(signed_in) -> None:
+    assert f'id="{PARTS["/admin/help"].anchor}"' in signed_in().client.get("/admin/help/guide").text
+
+
 @pytest.mark.parametrize(
     ("path", "anchor"),
     [

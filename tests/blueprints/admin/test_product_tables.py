@@ -154,7 +154,9 @@ def test_pictures_come_in_a_zip_beside_the_table(app: Flask, mia: Merchandiser) 
     page = mia.get(tried)
     assert "The .zip has no picture “blue.png”." in page.texts["td"]
     mia.post(f"{tried}/confirm", {})
-    worked(app)
+    page = mia.get(worked(app))
+    assert "1 picture added" in page.texts["dd"]
+    assert "/admin/catalogue/products" in {link.get("href") for link in page.all("a") if link.get("class") == "btn"}
     with app.app_context():
         pictures = {product.sku: len(product.images) for product in db.session.scalars(select(Product))}
     assert pictures == {"T-1": 1, "T-2": 0}

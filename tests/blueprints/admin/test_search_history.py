@@ -107,6 +107,17 @@ def test_a_synonym_without_evidence_has_no_line_of_it(app: Flask, site_id: int) 
     assert "words" in fields and "evidence" not in fields
 
 
+def test_undoing_an_addition_lists_only_what_goes(app: Flask, site_id: int) -> None:
+    with app.app_context():
+        with transaction():
+            make_product(db.session.get_one(Site, site_id), "COAT-1")
+            rules.add(Author(site_id, "Mia Moss", clock()), Rule(term="coat", boosts=("COAT-1",), note="for autumn"))
+        added = newest().id
+        found = history.history_entry(site_id, added)
+    assert {"boosted", "note"} <= {change.field for change in found.reverted}
+    assert all(change.before or change.after for change in found.reverted)
+
+
 def test_a_change_of_a_synonym_is_taken_back(app: Flask, browser: PageClient, site_id: int) -> None:
     with app.app_context():
         with transaction():
