@@ -3,7 +3,7 @@ request by the shop itself, once for a series of saves."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from sqlalchemy import select
@@ -18,6 +18,7 @@ from app.domain.search.index.rebuild_outcomes import (
 )
 from app.domain.search.index.runs import (
     BY_ITSELF,
+    SETTLED,
     Scope,
     brings_products_of,
     is_followed_by_products,
@@ -35,7 +36,6 @@ from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.taxonomies import active_id
 from app.extensions import db
 
-SETTLED = timedelta(seconds=5)  # After the latest save: more may follow.
 SUMMARY = "Requested a rebuild of the products, since the taxonomy changed"
 
 
@@ -46,7 +46,8 @@ def sites_in_need() -> list[int]:
 
 
 def needed_since(site_id: int) -> datetime | None:
-    """Return the save after which a rebuild of the products has to begin and none that did is done; None for none."""
+    """Return the save SETTLED after which a rebuild of the products has to begin and none that did is done; None for
+    none."""
     active = (Taxonomy.site_id == site_id) & (Taxonomy.id == active_id(site_id))
     moment: datetime | None = db.session.scalar(select(Taxonomy.rebuild_needed_at).where(active))
     return None if moment is None or products_rebuilt_since(site_id, moment) else moment
@@ -84,7 +85,7 @@ def _is_due(clock: Clock, site_id: int) -> bool:
     if not may_rebuild(now, past):
         return False
     failed = latest_of_products(site_id)
-    if failed is None or (failed.started_at or failed.created_at) <= moment:
+    if failed is None or (failed.started_at or failed.created_at) < moment + SETTLED:
         return True
     return not failed.blocked and failures_in_a_row(past) < HOPELESS_AFTER
 

@@ -29,6 +29,7 @@ from app.events import publish
 from app.extensions import db
 
 JOINED_FOR = timedelta(minutes=30)
+SETTLED = timedelta(seconds=5)  # After the latest save: more may follow, and its own transaction may still be under way.
 BY_ITSELF = "the shop itself"  # The name of the requester where no user requested a rebuild.
 CONTENT_IS_OFF = (
     "Content search is switched off. Switch on “Find pages and collections too” in Search settings, or rebuild the "
@@ -83,8 +84,8 @@ def request_rebuild(
 ) -> tuple[RebuildRun, bool]:
     """Return the run that will rebuild, and whether it was joined. An unfinished run whose builder lives is joined
     whatever its scope. What it does not bring is queued behind it: indexes outside of its scope, and all of them where
-    it began before `since`. Call it in a transaction. Raises Invalid for an unknown scope, Conflict when search is not
-    set up or content search is off."""
+    it began before a save at `since`, or within SETTLED of it. Call it in a transaction. Raises Invalid for an unknown
+    scope, Conflict when search is not set up or content search is off."""
     _check_request(engine, author.site_id, scope)
     for _ in range(3):
         unfinished = select(RebuildRun).where(RebuildRun.site_id == author.site_id, RebuildRun.state.in_(UNFINISHED))
@@ -117,7 +118,7 @@ def _check_request(engine: SearchEngine, site_id: int, scope: str) -> None:
 def _left_out(run: RebuildRun, scope: str, since: datetime | None) -> frozenset[IndexName]:
     """Return the indexes that a user who joins a run wants and that it does not bring."""
     wanted = _wanted_indexes(run.site_id, scope)
-    is_too_old = since is not None and run.started_at is not None and run.started_at <= since
+    is_too_old = since is not None and run.started_at is not None and run.started_at < since + SETTLED
     return wanted if is_too_old else wanted - set(Scope(run.scope).indexes)
 
 
@@ -211,13 +212,13 @@ OF_PRODUCTS = (Scope.ALL.value, Scope.PRODUCTS.value)
 
 
 def products_rebuilt_since(site_id: int, moment: datetime) -> bool:
-    """Whether a rebuild of the products that began after a moment is done. One that began earlier may have read what
-    was there before."""
+    """Whether a rebuild of the products that began SETTLED after a moment is done. One that began earlier may have read
+    what was there before a save at that moment was committed."""
     done = select(RebuildRun.id).where(
         RebuildRun.site_id == site_id,
         RebuildRun.state == State.DONE,
         RebuildRun.scope.in_(OF_PRODUCTS),
-        RebuildRun.started_at > moment,
+        RebuildRun.started_at >= moment + SETTLED,
     )
     return db.session.scalar(done.limit(1)) is not None
 
@@ -229,8 +230,8 @@ def latest_of_products(site_id: int) -> RebuildRun | None:
 
 
 def brings_products_of(run: RebuildRun, moment: datetime) -> bool:
-    """Whether a rebuild brings the products as they were at a moment into the index, once it is done."""
-    return run.scope in OF_PRODUCTS and (run.started_at is None or run.started_at > moment)
+    """Whether a rebuild brings the products as a save at a moment left them into the index, once it is done."""
+    return run.scope in OF_PRODUCTS and (run.started_at is None or run.started_at >= moment + SETTLED)
 
 
 def is_followed_by_products(run: RebuildRun) -> bool:

@@ -156,6 +156,20 @@ def test_one_that_failed_is_tried_once_more_and_then_left_to_users(
     assert len(later_runs()) == 3, "another save is another reason"
 
 
+def test_one_that_began_before_the_save_was_committed_does_not_count(
+    indexing: SearchContext, site_id: int, clock: StoppedClock
+) -> None:
+    saved_at = clock.now()
+    clock.move(seconds=2)
+    rebuild(indexing, request(indexing, site_id))
+    with transaction():
+        mark_needed(site_id, saved_at)
+    assert needed_since(site_id) == saved_at
+    clock.move(seconds=30)
+    heal(indexing)
+    assert later_runs()[1:] == [("PRODUCTS", "waiting", "the shop itself")]
+
+
 def test_a_save_stamped_by_a_clock_ahead_is_one_rebuild(
     indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:

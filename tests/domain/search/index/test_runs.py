@@ -131,7 +131,7 @@ def test_content_that_is_searched_no_more_is_not_queued(indexing: SearchContext,
     assert [run.queued_scope for run in in_order()] == ["CONTENT", None]
 
 
-@pytest.mark.parametrize(("seconds", "queued"), [(-1, None), (0, "PRODUCTS"), (1, "PRODUCTS")])
+@pytest.mark.parametrize(("seconds", "queued"), [(-5, None), (-4, "PRODUCTS"), (0, "PRODUCTS"), (1, "PRODUCTS")])
 def test_a_run_that_began_before_what_it_must_bring_is_followed_by_another(
     indexing: SearchContext, site_id: int, clock: StoppedClock, seconds: int, queued: str | None
 ) -> None:
