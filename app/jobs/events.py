@@ -48,7 +48,8 @@ def follow_structure_save(event: StoredEvent) -> None:
         tasks.request(Author(event.site_id, BY_ITSELF, clock()), tasks.Kind.RECOMPUTE, {})
         republish_names(event.site_id)
         enqueue_products_of_levels(event.site_id, event.payload.get("renamedLevels", ()))
-        placed, defined = event.payload.get("placedLevels", ()), event.payload.get("definedAttributes", ())
+        # A web server of the release before says neither.
+        placed, defined = event.payload.get("placedLevels"), event.payload.get("definedAttributes")
         bring_changes(event.site_id, event.created_at, placed, defined)
 
 

@@ -15,6 +15,7 @@ from app.adapters.null_engine import NullEngine
 from app.domain.alerts import alerts
 from app.domain.alerts.causes import Cause
 from app.domain.search.engine import SearchContext
+from app.domain.search.index.needed_rebuilds import needed_since
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import OutboxEntry, RebuildRun
@@ -121,6 +122,17 @@ def test_products_of_the_levels_below_one_that_is_called_otherwise_are_indexed_a
     store(clock, site, SAVED, taxonomyId="parts", revision=2, renamedLevels=["drives"])
     events.deliver()
     assert [entry.record_id for entry in db.session.scalars(select(OutboxEntry))] == [drive.id]
+
+
+def test_a_save_by_the_release_before_which_does_not_say_what_it_changed_has_the_products_rebuilt(
+    site: Site, clock: StoppedClock
+) -> None:
+    store(clock, site, SAVED, taxonomyId="camping", revision=2, placedLevels=[], definedAttributes=[])
+    events.deliver()
+    assert needed_since(site.id) is None
+    store(clock, site, SAVED, taxonomyId="camping", revision=3)
+    events.deliver()
+    assert needed_since(site.id) == clock.now()
 
 
 def test_a_structure_save_of_another_taxonomy_asks_for_nothing(site: Site, clock: StoppedClock) -> None:

@@ -33,8 +33,8 @@ from app.domain.taxonomy.validation.sent_tree import read_sent_tree, with_places
 from app.domain.taxonomy.validation.structure import check_tree, ids_of, patterns_of
 from app.extensions import db
 
-# Its payload: `taxonomyId`, `revision` and, where there are any, the ids of `renamedLevels`, of `placedLevels` (added,
-# removed or moved) and of `definedAttributes` (added, removed or of another type).
+# Its payload: `taxonomyId`, `revision`, the ids of `placedLevels` (added, removed or moved) and of `definedAttributes`
+# (added, removed or of another type), and those of `renamedLevels` where there are any.
 INDEX_EVENT = "TaxonomyIndexEvent"
 
 
@@ -146,13 +146,13 @@ def replace_state(
     comparison = compare(stored, tree, renames)
     changes = [*describe_changed_texts(before, taxonomy), *comparison.sentences()]
     record_revision(author, taxonomy, changes, note, renames)
-    changed = {
-        "renamedLevels": comparison.renamed_level_ids,
+    payload = {
+        "taxonomyId": taxonomy.id,
+        "revision": taxonomy.revision,
         "placedLevels": comparison.placed_level_ids,
         "definedAttributes": comparison.defined_attribute_ids,
     }
-    payload = {"taxonomyId": taxonomy.id, "revision": taxonomy.revision}
-    payload |= {name: ids for name, ids in changed.items() if ids}
+    payload |= {"renamedLevels": comparison.renamed_level_ids} if comparison.renamed_level_ids else {}
     stored_events.store(author.clock, author.site_id, INDEX_EVENT, payload)
     return comparison, changes
 

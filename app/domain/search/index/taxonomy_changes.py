@@ -31,10 +31,15 @@ def is_worth_a_rebuild(concerned: int, products: int) -> bool:
     return products <= SOON or concerned > products // SHARE
 
 
-def bring_changes(site_id: int, saved_at: datetime, level_ids: Collection[str], attribute_ids: Collection[str]) -> None:
+def bring_changes(
+    site_id: int, saved_at: datetime, level_ids: Collection[str] | None, attribute_ids: Collection[str] | None
+) -> None:
     """Bring what a save of the active taxonomy changed into the index: mark that a rebuild is needed, or enqueue the
     products that are concerned. The levels were added, removed or moved; the attributes came, went, or have another
-    type. May be called twice for a save. Call it in a transaction."""
+    type; None where it is unknown which. May be called twice for a save. Call it in a transaction."""
+    if level_ids is None or attribute_ids is None:
+        mark_needed(site_id, saved_at)
+        return
     if not level_ids and not attribute_ids:
         return
     concerned = _is_concerned(site_id, level_ids, attribute_ids)

@@ -66,7 +66,7 @@ def test_a_save_raises_the_revision_and_is_told_to_everybody(site: Site, save, c
     assert (entry.action, entry.subject_id, entry.actor) == ("taxonomy.save", "camping", "Mia Moss")
     assert entry.after == {"revision": 2, "changes": ["Added the level “Boots”."], "note": "For spring"}
     event = db.session.scalars(select(StoredEvent)).one()
-    payload = {"taxonomyId": "camping", "revision": 2, "placedLevels": ["boots"]}
+    payload = {"taxonomyId": "camping", "revision": 2, "placedLevels": ["boots"], "definedAttributes": []}
     assert (event.name, event.payload) == ("TaxonomyIndexEvent", payload)
     db.session.refresh(site)
     assert site.config_version > version, "caches are keyed by it"
