@@ -79,4 +79,7 @@ def why_not_undone(task: TaxonomyTask) -> str | None:
         return "It is undone already."
     if task.report.get(TOO_LARGE):
         return f"It changed too much to be undone in one step: at most {MOST:,} products are."
-    return None if task.report.get(KEPT) else "It changed nothing."
+    kept, changed = len(task.report.get(KEPT, ())), task.report.get("changed", 0)
+    if not changed:
+        return "It changed nothing."
+    return None if kept == changed else "An earlier release of the shop did a part of it, and kept nothing to go back to."

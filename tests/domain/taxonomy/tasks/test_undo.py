@@ -162,6 +162,19 @@ def test_under_another_taxonomy_and_for_other_work_there_is_no_undo(
         undone(moved)
 
 
+def test_a_task_of_which_an_earlier_release_did_a_part_is_not_undone_in_part(
+    site_id: int, ids: list[int], add_task: AddTask, work: Worker, undone: Undo
+) -> None:
+    task_id = add_task(Kind.ASSIGN_LEVEL, **to_boots(ids))
+    work()
+    with transaction():
+        moved = db.session.get_one(TaxonomyTask, task_id)
+        moved.report = moved.report | {"befores": moved.report["befores"][1:]}
+    assert undoable_tasks(site_id, [task_id]) == set()
+    with pytest.raises(Conflict, match="An earlier release of the shop did a part of it"):
+        undone(task_id)
+
+
 def test_the_task_of_another_site_is_not_found(
     site_id: int, ids: list[int], add_task: AddTask, work: Worker, clock: StoppedClock
 ) -> None:
