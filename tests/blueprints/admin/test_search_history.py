@@ -74,6 +74,30 @@ def test_a_new_synonym_is_taken_back_and_that_is_taken_back(app: Flask, browser:
     assert groups(app) == [["sofa", "couch"]]
 
 
+def test_a_message_that_waits_since_the_release_before_has_its_undo(app: Flask, browser: PageClient) -> None:
+    older = {"text": "Added the synonym sofa, couch.", "undo": 5, "back": "/admin/search/synonyms"}
+    with browser.client.session_transaction(base_url=browser.base) as session:
+        session["_flashes"] = [("good", older)]
+    page = browser.get(PATH)
+    assert "Added the synonym sofa, couch." in page.texts["p"]
+    assert f"{PATH}/5/undo" in [form.get("action") for form in page.all("form")]
+    assert page.value("back") == "/admin/search/synonyms"
+
+
+def test_a_message_with_undo_is_a_plain_one_to_the_release_before(
+    app: Flask, browser: PageClient, site_id: int
+) -> None:
+    with app.app_context(), transaction():
+        synonyms.add(Author(site_id, "Mia Moss", clock()), draft("sofa", "couch"))
+        db.session.flush()
+        entry_id = newest().id
+    browser.post(f"{PATH}/{entry_id}/undo", {})
+    with browser.client.session_transaction(base_url=browser.base) as session:
+        [(_, message)] = session["_flashes"]
+    assert message.startswith("Undone: Added the synonym")
+    assert '<p class="note good">Undone' in browser.client.get(PATH, base_url=browser.base).text
+
+
 def test_a_synonym_without_evidence_has_no_line_of_it(app: Flask, site_id: int) -> None:
     with app.app_context(), transaction():
         synonyms.add(Author(site_id, "Mia Moss", clock()), draft("sofa", "couch"))
