@@ -49,6 +49,7 @@ from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import Permission, requires
 
 UNTIL_TASKS_BEGIN = timedelta(seconds=20)  # A task may begin this long after a save, once the worker has read of it.
+LATE = timedelta(minutes=1)  # A rebuild that the shop needs for longer is offered to users, whatever keeps it.
 RECENT = timedelta(minutes=2)  # How long a page says that a task has succeeded.
 AFTER_A_SAVE = (tasks.Kind.RENAME_VALUES, tasks.Kind.RECOMPUTE)
 Answer = str | AnyResponse
@@ -58,14 +59,15 @@ LOST_COLUMNS = ("Product", "Product name", "SKU", "Attribute", "Attribute name",
 @dataclass(frozen=True, slots=True)
 class IndexBanner:
     """The state of the index after a save of the taxonomy. `is_awaited`: it is not known yet what the save concerns, or
-    the shop requests the rebuild in a moment. `has_failed`: it was in vain, so that users are to request it. `run` is
-    the rebuild that brings the save into the index, or did, or failed to. `other` is a rebuild under way that does not,
-    since it began before the save or is not of the products; `is_queued`: the products follow it. `is_recent`: the save
-    was today. `unindexed`: changes of single records that search does not have. `awaits_tasks`: tasks may still come of
-    the save."""
+    the shop requests the rebuild in a moment. `is_late`: it has been needed for longer than LATE, so that users may
+    request it. `has_failed`: it was in vain, so that they are to. `run` is the rebuild that brings the save into the
+    index, or did, or failed to. `other` is a rebuild under way that does not, since it began before the save or is not
+    of the products; `is_queued`: the products follow it. `is_recent`: the save was today. `unindexed`: changes of
+    single records that search does not have. `awaits_tasks`: tasks may still come of the save."""
 
     taxonomy_id: str
     is_awaited: bool
+    is_late: bool
     has_failed: bool
     is_recent: bool
     is_set_up: bool
@@ -92,6 +94,7 @@ def banner_of(site_id: int, taxonomy: Taxonomy) -> IndexBanner | None:
     return IndexBanner(
         taxonomy_id=taxonomy.id,
         is_awaited=stored_events.is_waiting(site_id, INDEX_EVENT) or (moment is not None and not has_failed),
+        is_late=moment is not None and not has_failed and ports.clock().now() - moment > LATE,
         has_failed=has_failed,
         is_recent=age < timedelta(days=1),
         is_set_up=engine.status(site_id, IndexName.PRODUCTS).state is not EngineState.NOT_SET_UP,

@@ -237,7 +237,7 @@ def heal(context: SearchContext) -> None:
         _rebuild_lost(context, site_id, indexes)
     in_need = set(sites_in_need())
     for site_id in sites:
-        if site_id in lost:
+        if any(one.index is IndexName.PRODUCTS for one in lost.get(site_id, ())):
             continue
         if site_id in in_need and _is_set_up(statuses[site_id]):
             request_needed(context, site_id)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import insert, select, update
@@ -26,7 +28,7 @@ from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_taxonomy
 from tests.fakes.clock import StoppedClock
-from tests.searching import WHEN, add_product, add_site, request
+from tests.searching import WHEN, add_page, add_product, add_site, request
 
 pytestmark = pytest.mark.usefixtures("context")
 LEVELS = [
@@ -182,6 +184,23 @@ def test_a_save_stamped_by_a_clock_ahead_is_one_rebuild(
             rebuild(indexing, run_id)
     assert later_runs() == [("PRODUCTS", "done", "the shop itself")]
     assert needed_since(site_id) is None
+
+
+def test_a_lost_index_of_pages_does_not_keep_products_from_being_rebuilt(
+    indexing: SearchContext, site_id: int, clock: StoppedClock, tmp_path: Path
+) -> None:
+    with transaction():
+        add_page(site_id, "delivery")
+    rebuild(indexing, request(indexing, site_id))
+    clock.move(minutes=5)
+    shutil.rmtree((tmp_path / "index" / "1" / "content" / "current").resolve())
+    save(clock, site_id)
+    clock.move(seconds=5)
+    heal(indexing)
+    assert later_runs()[1:] == [("CONTENT", "waiting", "the shop itself")]
+    assert db.session.scalars(select(RebuildRun.queued_scope).where(RebuildRun.state == "waiting")).one() == "PRODUCTS"
+    fail_the_rebuild(clock)
+    assert later_runs()[2:] == [("PRODUCTS", "waiting", "the shop itself")]
 
 
 def test_a_save_right_after_a_rebuild_waits_for_its_pause(
