@@ -430,6 +430,9 @@ def products_lookup() -> str:
 def _looked_up(text: str) -> dict[str, Any]:
     """Return the products of a list of SKUs, or else those that match words."""
     site_id, words = current_user.site_id, text[:LONGEST_WORDS].strip()
-    listed = queries.products_of_list(site_id, text[: queries.LONGEST_LIST])
+    listed = queries.products_of_list(site_id, text)
     found = listed.products or queries.find_products(site_id, words)
-    return {"found": found, "words": words, "listed": listed}
+    if found and not listed.products:
+        listed = queries.ListedProducts()  # Words with a comma between are no list.
+    limits = {"most_listed": queries.MOST_LISTED, "longest_list": queries.LONGEST_LIST}
+    return {"found": found, "words": words, "listed": listed} | limits

@@ -21,8 +21,9 @@ from app.extensions import db
 
 LOOKUP_SIZE = 10
 MOST_LISTED = 200  # SKUs of a list.
-LONGEST_LIST = 4_000
+LONGEST_LIST = 4_000  # Characters.
 SEPARATORS = re.compile(r"[\s,;]+")
+OF_LISTS = re.compile(r"[,;\t\n]")  # Blanks alone may part words.
 MOST_FOUND = 20_000
 
 
@@ -120,20 +121,29 @@ def products_by_sku(site_id: int, skus: Sequence[str]) -> dict[str, ProductRow]:
 
 @dataclass(frozen=True, slots=True)
 class ListedProducts:
-    """The products of a list of SKUs, in its order, and the `unknown` SKUs, which no product of the site has."""
+    """The products of a list of SKUs, in its order, and the `unknown` SKUs, which no product of the site has. The
+    number of SKUs `left_out` is that beyond MOST_LISTED; with `is_cut`, what follows LONGEST_LIST is left out as
+    well."""
 
     products: Sequence[ProductRow] = ()
     unknown: Sequence[str] = ()
+    left_out: int = 0
+    is_cut: bool = False
 
 
 def products_of_list(site_id: int, text: str) -> ListedProducts:
     """Return the products of a list of SKUs with commas, semicolons or blanks between, as it is copied from a table;
-    nothing for a text with fewer than two SKUs, which is a search by words."""
-    skus = list(dict.fromkeys(part for part in SEPARATORS.split(text) if part))[:MOST_LISTED]
+    nothing for a text that is a search by words: with one word, or with blanks alone between words of which fewer than
+    two are SKUs. Browsers cut a text at LONGEST_LIST, so the last part of one so long is no SKU."""
+    is_cut = len(text) >= LONGEST_LIST
+    parts = SEPARATORS.split(text[:LONGEST_LIST])[: -1 if is_cut else None]
+    all_skus = list(dict.fromkeys(part for part in parts if part))
+    skus = all_skus[:MOST_LISTED]
     known = products_by_sku(site_id, skus) if len(skus) > 1 else {}
-    if len(known) < 2:
+    if len(skus) < 2 or (len(known) < 2 and not OF_LISTS.search(text)):
         return ListedProducts()
-    return ListedProducts([known[sku] for sku in skus if sku in known], [sku for sku in skus if sku not in known])
+    found, unknown = [known[sku] for sku in skus if sku in known], [sku for sku in skus if sku not in known]
+    return ListedProducts(found, unknown, len(all_skus) - len(skus), is_cut)
 
 
 def manufacturers(site_id: int, words: str, limit: int = 20) -> list[str]:

@@ -107,6 +107,34 @@ def test_a_list_of_skus_finds_its_products_and_one_button_adds_them_all(app: Fla
     assert "2 products are in the list, 3 in all." in answer.text
 
 
+def test_what_a_list_of_skus_leaves_out_is_said(app: Flask, mia: Merchandiser) -> None:
+    stored(app, sku="A-1", name="Axe")
+    mia.get(f"{COLLECTIONS}/collection/new")
+
+    def found(*skus: str) -> str:
+        answer: str = mia.fragment(f"{COLLECTIONS}/products/lookup?lookup={'%2C'.join(skus)}").text
+        return answer
+
+    assert "No product has the SKU X-1, X-2." in found("X-1", "X-2"), "none of a list is known"
+    one = found("A-1", "X-2")
+    assert "No product has the SKU X-2." in one and "Axe" in one
+    assert "left out" not in one
+    many = found("A-1", *(f"X{number}" for number in range(202)))
+    assert "3 further SKUs left out: a list has at most 200." in many
+    assert "cut" not in many
+    stored(app, sku="B", name="Boots")
+    cut = found("A-1", "C" * 3_994, "BEE")  # The browser cut what followed the B.
+    assert "The list is cut at 4,000 characters" in cut and "Boots" not in cut
+    assert "A-1, " not in cut and "B." not in cut, "half a SKU is neither found nor unknown"
+
+
+def test_words_with_a_comma_are_no_list(app: Flask, mia: Merchandiser) -> None:
+    stored(app, sku="A-1", name="Axe, large")
+    mia.get(f"{COLLECTIONS}/collection/new")
+    found = mia.fragment(f"{COLLECTIONS}/products/lookup?lookup=axe%2C+large").text
+    assert "Axe, large" in found and "No product" not in found
+
+
 def test_without_javascript_products_are_looked_up_by_a_button(app: Flask, mia: Merchandiser) -> None:
     a, b = stored(app, sku="A-1", name="Axe"), stored(app, sku="B-1", name="Boots")
     mia.get(f"{COLLECTIONS}/collection/new")
