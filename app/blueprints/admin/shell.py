@@ -234,6 +234,6 @@ def flash_undoable(message: str, kind: str, subject_id: str | int, back: str) ->
 
 
 def flash_with_undo(message: str, address: str, **fields: object) -> None:
-    """Flash a success with an Undo button, which posts the fields to an address. They are kept in place of the category,
-    so that a web server of the release before, which may show it, shows the text."""
+    """Flash a success with an Undo button, which posts the fields to an address. They are kept in place of the
+    category, so that a web server of the release before, which may show it, shows the text."""
     flash(message, {"undo": address, "fields": fields})  # type: ignore[arg-type]

@@ -29,7 +29,7 @@ from app.events import publish
 from app.extensions import db
 
 JOINED_FOR = timedelta(minutes=30)
-SETTLED = timedelta(seconds=5)  # After the latest save: more may follow, and its own transaction may still be under way.
+SETTLED = timedelta(seconds=5)  # After the latest save: more may follow, and it may not be committed yet.
 BY_ITSELF = "the shop itself"  # The name of the requester where no user requested a rebuild.
 CONTENT_IS_OFF = (
     "Content search is switched off. Switch on “Find pages and collections too” in Search settings, or rebuild the "
