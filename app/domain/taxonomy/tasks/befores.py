@@ -82,6 +82,4 @@ def why_not_undone(task: TaxonomyTask) -> str | None:
     kept, changed = len(task.report.get(KEPT, ())), task.report.get("changed", 0)
     if not changed:
         return "It changed nothing."
-    return (
-        None if kept == changed else "An earlier release of the shop did a part of it and kept nothing to go back to."
-    )
+    return None if kept == changed else "An earlier release of the shop did a part of it, of which nothing was kept."
