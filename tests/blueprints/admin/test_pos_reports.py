@@ -104,6 +104,11 @@ def test_an_x_report_shows_tenders_tips_movements_and_the_drawer(admin: PageClie
     admin.get(f"{SESSIONS}/nothing", 404)
 
 
+def test_an_x_report_is_among_the_reports(admin: PageClient) -> None:
+    here = [link["href"] for link in admin.get(f"{SESSIONS}/over").all("a") if "aria-current" in link]
+    assert "/admin/pos/reports" in here and "/admin/pos/agents" not in here
+
+
 def test_a_session_that_nobody_closed_is_closed_by_an_admin(app: Flask, admin: PageClient) -> None:
     for form, field in (
         ({"countedCash": ""}, "countedCash"),
