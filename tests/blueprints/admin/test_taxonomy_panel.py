@@ -359,19 +359,6 @@ def test_a_rebuild_that_has_not_come_for_a_minute_is_offered(
     assert 'hx-trigger="every 1500ms"' in mia.swap(f"{EDITOR}/rebuild", {}).text
 
 
-def test_a_rebuild_that_has_not_come_for_a_minute_is_offered(
-    app: Flask, mia: Merchandiser, clock: StoppedClock
-) -> None:
-    add_stoves(app, mia)
-    clock.move(minutes=1)
-    assert "Rebuild now" not in banner(mia)
-    clock.move(seconds=1)
-    late = banner(mia)
-    assert "Rebuild now" in late and 'hx-trigger="every 5s"' in late
-    assert "do not have the last save yet" in late and "failed" not in late
-    assert 'hx-trigger="every 1500ms"' in mia.swap(f"{EDITOR}/rebuild", {}).text
-
-
 def test_a_save_of_texts_alone_leaves_the_filters_up_to_date(app: Flask, mia: Merchandiser) -> None:
     edit(mia, {"edit": "level.change", "level": "tents", "name": "Tents", "description": "To sleep in"})
     save(mia)
