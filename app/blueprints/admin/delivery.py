@@ -62,11 +62,10 @@ def _flash_undoable(message: str) -> None:
 @requires(Permission.MANAGE_SETTINGS)
 def delivery_arrange() -> Answer:
     """Return the form with a method moved, added or removed, or with a further step or country; nothing is saved."""
-    form = DeliveryForm.read(request.form)
-    form.arrange(request.form.get("intent", ""))
-    if wants_fragment():
-        return render_template("admin/delivery/_form.html", **_context(form, FieldErrors()))
-    return _page(form, FieldErrors())
+    form, intent = DeliveryForm.read(request.form), request.form.get("intent", "")
+    form.arrange(intent)
+    template = "admin/delivery/_form.html" if wants_fragment() else "admin/delivery/page.html"
+    return render_template(template, **_context(form, FieldErrors()), has_added=intent == "add")
 
 
 @bp.post(f"{PAGE}/undo")

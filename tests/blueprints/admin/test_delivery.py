@@ -139,6 +139,16 @@ def test_buttons_change_the_form_alone(app: Flask, ada: PageClient, site_id: int
     assert stored(app, site_id) == COLLECTION_ONLY
 
 
+def test_after_a_button_the_focus_is_where_people_go_on(ada: PageClient) -> None:
+    def focused(sent: dict[str, str], intent: str) -> list[str]:
+        page = ada.post(f"{PATH}/arrange", BASE | sent | {"intent": intent}, status=200)
+        return [attributes.get("id", "") for _, attributes in page.tags if "data-focus" in attributes]
+
+    assert focused(POST, "add") == ["f-methods-1-name"]
+    assert focused(POST, "remove:0") == ["add-method-0"]
+    assert focused(POST | COURIER, "remove:0") == []
+
+
 def test_the_last_change_is_undone_and_an_old_page_overwrites_nothing(
     app: Flask, ada: PageClient, site_id: int
 ) -> None:
