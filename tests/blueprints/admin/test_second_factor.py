@@ -185,7 +185,9 @@ def test_a_recovery_code_signs_in_once_in_any_spelling(app: Flask, codes: list[s
     assert actions(app) == ["second_factor.on", "second_factor.recovery", "second_factor.refused"]
 
 
-def test_the_field_of_the_apps_code_takes_a_recovery_code_and_says_where_it_is_none(app: Flask, codes: list[str]) -> None:
+def test_the_field_of_the_apps_code_takes_a_recovery_code_and_says_where_it_is_none(
+    app: Flask, codes: list[str]
+) -> None:
     browser = give_password(app)
     (field,) = (one for one in browser.get(CODE_PAGE).all("input") if one.get("name") == "code")
     assert int(field["maxlength"]) >= len(codes[0])

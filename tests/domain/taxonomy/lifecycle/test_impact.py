@@ -118,7 +118,9 @@ def test_moved_levels_count_the_products_at_and_below_them(shop: Site):
 
 
 def test_renamed_levels_count_the_products_that_show_the_new_name(shop: Site):
-    found = impact_of(shop, outdoor(level("tents", level("domes"), attributes=[text("fabric")], name="Shelters"), BOOTS))
+    found = impact_of(
+        shop, outdoor(level("tents", level("domes"), attributes=[text("fabric")], name="Shelters"), BOOTS)
+    )
     assert rows_of(found.levels_renamed, "level_id", "name", "renamed") == [("tents", "Tents", "Shelters", 4)]
 
 
