@@ -80,10 +80,11 @@ class ValueImpact:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """The impact of a changed tree: `levels_removed` with the products at each, `levels_moved` and
-    `levels_renamed` with the products at and below it. An attribute or a value counts the products that hold it and for whom no definition is left that takes it;
-    those at removed levels count only there. Values that no product holds are left out; `values_truncated`: there are
-    more than MOST_VALUES. `attributes_lost` are inherited no more at and below a moved level, which keeps its products.
+    """The impact of a changed tree: `levels_removed` with the products at each, `levels_moved` and `levels_renamed`
+    with those at and below it. An attribute or a value counts the products that hold it and for whom no definition is
+    left that takes it; those at removed levels count only there. Values that no product holds are left out;
+    `values_truncated`: there are more than MOST_VALUES. `attributes_lost` are inherited no more at and below a moved
+    level, which keeps its products.
     `values_invalid` count products whose value the new type or rules of their attribute do not allow,
     `attributes_required` those without a value of an attribute that becomes mandatory."""
 
