@@ -97,6 +97,8 @@ def backup_delete(name: str) -> Answer:
     except BackupError as error:
         flash(error.message, "bad")
     else:
+        # The newest one may be gone, of which the System page and an alert speak.
+        ports.queue().enqueue("scheduled:look", "check-backup", machine=ports.machine_id())
         flash(f"Deleted {name}.", "good")
     return redirect(url_for("admin.backups_page"))
 

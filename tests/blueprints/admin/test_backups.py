@@ -178,10 +178,13 @@ def test_guesses_at_the_password_are_slowed_down(owner: PageClient, backup: Path
     assert refused.status_code == 429 and b"PK" not in refused.data[:2]
 
 
-def test_a_deleted_backup_is_gone_and_logged(app: Flask, owner: PageClient, backup: Path) -> None:
+def test_a_deleted_backup_is_gone_and_logged(
+    app: Flask, owner: PageClient, backup: Path, queue: RecordingQueue
+) -> None:
     assert owner.get(f"{PAGE}/{backup.name}/delete").texts["h1"] == "Delete a backup"
     owner.post(f"{PAGE}/{backup.name}/delete", {"password": PASSWORD})
     assert not backup.exists() and logged(app, "backup.delete") == [f"Deleted the backup {backup.name}"]
+    assert ("scheduled:look", ("check-backup",)) in queue.jobs, "the age of the newest one is another now"
     assert f"Deleted {backup.name}." in owner.client.get(PAGE).text
 
 
