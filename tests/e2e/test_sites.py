@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
@@ -10,6 +12,9 @@ from tests.e2e.test_from_rebuild_to_shop import sign_in
 
 def test_a_staging_copy_is_created_and_worked_on(page: Page) -> None:
     sign_in(page, "super@demo.test")
+    page.goto("/admin/catalogue/products")
+    all_products = page.get_by_role("link", name="Classify all")
+    wanted = all_products.inner_text()
     page.goto("/admin/settings/sites")
     assert Axe().run(page).response["violations"] == []
     form = page.locator("#create")
@@ -26,4 +31,5 @@ def test_a_staging_copy_is_created_and_worked_on(page: Page) -> None:
     expect(row).to_contain_text("Staging")
     row.get_by_role("button", name="Work on it").click()
     page.goto("/admin/catalogue/products")
-    expect(page.get_by_role("main")).to_contain_text("300")
+    expect(page.get_by_role("link", name="View shop")).to_have_attribute("href", re.compile("staging.localhost"))
+    expect(all_products).to_have_text(wanted)
