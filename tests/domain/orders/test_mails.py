@@ -64,8 +64,11 @@ def order(mia: Shopper, **contact: str) -> Order:
 
 
 def waiting() -> list[OrderMail]:
+    """The mails in the order in which they were requested; of one moment, in that of an order's life."""
     db.session.rollback()
-    return db.session.query(OrderMail).populate_existing().order_by(OrderMail.created_at).all()
+    kinds = list(OrderMailKind)
+    found = db.session.query(OrderMail).populate_existing().all()
+    return sorted(found, key=lambda mail: (mail.created_at, kinds.index(OrderMailKind(mail.kind)), mail.refund_id))
 
 
 def test_who_orders_gets_one_confirmation(mia: Shopper, work: WorkContext, post: Post) -> None:
