@@ -66,9 +66,9 @@ def order(mia: Shopper, **contact: str) -> Order:
 def waiting() -> list[OrderMail]:
     """The mails in the order in which they were requested; of one moment, in that of an order's life."""
     db.session.rollback()
-    kinds = list(OrderMailKind)
+    steps = {kind.value: step for step, kind in enumerate(OrderMailKind)}
     found = db.session.query(OrderMail).populate_existing().all()
-    return sorted(found, key=lambda mail: (mail.created_at, kinds.index(OrderMailKind(mail.kind)), mail.refund_id))
+    return sorted(found, key=lambda mail: (mail.created_at, steps.get(mail.kind, len(steps)), mail.refund_id))
 
 
 def test_who_orders_gets_one_confirmation(mia: Shopper, work: WorkContext, post: Post) -> None:
