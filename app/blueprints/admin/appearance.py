@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flask import Response, flash, redirect, render_template, request, url_for
+from flask import Response, render_template, request
 from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.admin.appearance_form import AppearanceForm
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.forms import FieldErrors, sent_revision
-from app.blueprints.admin.shell import flash_with_undo
+from app.blueprints.admin.forms import FieldErrors
+from app.blueprints.admin.site_value_pages import answer_save, answer_undo
 from app.blueprints.callers import current_author
 from app.blueprints.storefront.home_preview import drawn_home
-from app.domain.appearance.appearances import save_appearance, saved_appearance, undo_save
+from app.domain.appearance.appearances import APPEARANCES, save_appearance, saved_appearance
 from app.domain.appearance.colours import TEXT_CONTRAST, WHITE, accent_shades, contrast, is_colour, normal_colour
 from app.domain.appearance.declaration import Corners, FocalPoint
 from app.domain.appearance.fonts import FONTS, THEME_FONT
@@ -25,7 +25,7 @@ from app.domain.catalogue.content import COLLECTION
 from app.domain.catalogue.pictures import StoredImage
 from app.domain.catalogue.queries import manufacturers
 from app.domain.merchandising.shop import content_links, read_shop
-from app.domain.shared.problems import Conflict, Invalid, NotFound
+from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy.taxonomies import active_tree
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
@@ -55,16 +55,7 @@ def appearance_save() -> Answer:
         if errors.is_stale:  # To save again overwrites the other save, of which the page says so.
             form.revision = saved_appearance(current_user.site_id).revision
         return _page(form, errors), errors.status
-    if changed:
-        _flash_undoable("Saved. Shoppers see it at once.")
-    else:
-        flash("No changes to save.", "good")
-    return redirect(url_for("admin.appearance"))
-
-
-def _flash_undoable(message: str) -> None:
-    revision = saved_appearance(current_user.site_id).revision
-    flash_with_undo(message, url_for("admin.appearance_undo"), revision=revision)
+    return answer_save(APPEARANCES, "admin.appearance", changed)
 
 
 @bp.post(f"{PAGE}/arrange")
@@ -97,15 +88,8 @@ def appearance_contrast() -> str:
 
 @bp.post(f"{PAGE}/undo")
 @requires(Permission.MANAGE_SETTINGS)
-def appearance_undo() -> Answer:
-    try:
-        with transaction():
-            undo_save(current_author(), sent_revision(request.form))
-    except (Conflict, NotFound) as refused:
-        flash(refused.message, "bad")
-    else:
-        _flash_undoable("The last change is undone.")
-    return redirect(url_for("admin.appearance"))
+def appearance_undo() -> AnyResponse:
+    return answer_undo(APPEARANCES, "admin.appearance")
 
 
 def _sent_form() -> AppearanceForm:

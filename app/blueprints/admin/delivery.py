@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import render_template, request
 from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.delivery_form import GROUP, DeliveryForm
-from app.blueprints.admin.forms import FieldErrors, sent_revision
-from app.blueprints.admin.shell import flash_with_undo
+from app.blueprints.admin.forms import FieldErrors
+from app.blueprints.admin.site_value_pages import answer_save, answer_undo
 from app.blueprints.callers import current_author
 from app.domain.delivery.countries import GROUPS, NAMES
 from app.domain.delivery.declaration import MOST_METHODS, PAYMENT_LABELS, RATE_LABELS, WeightUnit
-from app.domain.delivery.deliveries import save_delivery, saved_delivery, undo_save
+from app.domain.delivery.deliveries import DELIVERIES, save_delivery, saved_delivery
 from app.domain.shared.money import SYMBOLS
-from app.domain.shared.problems import Conflict, Invalid, NotFound
+from app.domain.shared.problems import Conflict, Invalid
 from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.taxonomies import active_tree
 from app.domain.taxonomy.tree import AttributeType
@@ -47,15 +47,7 @@ def delivery_save() -> Answer:
         if errors.is_stale:  # To save again overwrites the other save, of which the page says so.
             form.revision = saved_delivery(site_id).revision
         return _page(form, errors), errors.status
-    if changed:
-        _flash_undoable("Saved. Shoppers see it at once.")
-    else:
-        flash("No changes to save.", "good")
-    return redirect(url_for("admin.delivery"))
-
-
-def _flash_undoable(message: str) -> None:
-    flash_with_undo(message, url_for("admin.delivery_undo"), revision=saved_delivery(current_user.site_id).revision)
+    return answer_save(DELIVERIES, "admin.delivery", changed)
 
 
 @bp.post(f"{PAGE}/arrange")
@@ -70,15 +62,8 @@ def delivery_arrange() -> Answer:
 
 @bp.post(f"{PAGE}/undo")
 @requires(Permission.MANAGE_SETTINGS)
-def delivery_undo() -> Answer:
-    try:
-        with transaction():
-            undo_save(current_author(), sent_revision(request.form))
-    except (Conflict, NotFound) as refused:
-        flash(refused.message, "bad")
-    else:
-        _flash_undoable("The last change is undone.")
-    return redirect(url_for("admin.delivery"))
+def delivery_undo() -> Response:
+    return answer_undo(DELIVERIES, "admin.delivery")
 
 
 def _page(form: DeliveryForm, errors: FieldErrors) -> str:

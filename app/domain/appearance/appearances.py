@@ -38,4 +38,3 @@ appearance_of = APPEARANCES.of
 saved_appearance = APPEARANCES.saved
 read_sent = APPEARANCES.read_sent
 save_appearance = APPEARANCES.save
-undo_save = APPEARANCES.undo

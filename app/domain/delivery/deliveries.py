@@ -31,4 +31,3 @@ delivery_of = DELIVERIES.of
 saved_delivery = DELIVERIES.saved
 read_sent = DELIVERIES.read_sent
 save_delivery = DELIVERIES.save
-undo_save = DELIVERIES.undo

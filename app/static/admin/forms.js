@@ -19,14 +19,14 @@ window.addEventListener("beforeunload", (event) => {
   if ([...dirty].some((form) => form.isConnected)) event.preventDefault();
 });
 
-// Ctrl+Enter saves from any field, and from the page around the only form that saves.
+// Ctrl+Enter saves from any field, and from the page around the only form that saves, or a grid beside it.
 const onlyForm = () => {
   const buttons = document.querySelectorAll("main [data-saves]");
   return buttons.length === 1 ? buttons[0].form : null;
 };
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-  const isBeside = event.target.matches("body, main, h2[tabindex]") && !document.querySelector("dialog:modal");
+  const isBeside = event.target.matches("body, main, h2[tabindex], [data-grid] *") && !document.querySelector("dialog:modal");
   const form = event.target.form ?? (isBeside ? onlyForm() : null);
   if (!form) return;
   event.preventDefault();
