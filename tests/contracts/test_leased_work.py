@@ -41,6 +41,8 @@ from tests.searching import add_product, add_site, request
 pytestmark = pytest.mark.usefixtures("context")
 
 every_kind = pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES.keys())
+OF_SITES = {name: example for name, example in EXAMPLES.items() if not example.is_alone}
+every_kind_of_sites = pytest.mark.parametrize("example", OF_SITES.values(), ids=OF_SITES.keys())
 
 
 @pytest.fixture
@@ -374,12 +376,10 @@ def test_work_that_no_worker_claims_is_unanswered(work: Requested, clock: Stoppe
     assert not is_unanswered()
 
 
-@every_kind
+@every_kind_of_sites
 def test_a_busy_worker_answers_for_what_waits_behind_it(
     work: Requested, example: Example, indexing: SearchContext, clock: StoppedClock
 ) -> None:
-    if example.is_alone:
-        pytest.skip("a second one is refused while the first is unfinished")
     with transaction():
         other = add_site("other.test").id
     behind = Requested(example, indexing, other)
