@@ -21,8 +21,8 @@ window.addEventListener("beforeunload", (event) => {
 
 // Ctrl+Enter saves from any field, and from the page around the only form that saves, or a grid beside it.
 const onlyForm = () => {
-  const buttons = document.querySelectorAll("main [data-saves]");
-  return buttons.length === 1 ? buttons[0].form : null;
+  const forms = new Set([...document.querySelectorAll("main [data-saves]")].map((button) => button.form));
+  return forms.size === 1 ? [...forms][0] : null;
 };
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
