@@ -125,8 +125,8 @@ class Cause(Enum):
         "backup_old",
         Severity.WARNING,
         "There is no recent backup.",
-        "Find out why the backup did not run or where it writes, and run it; `flask --app wsgi jobs run check-backup` "
-        "checks again at once.",
+        "Find out why the backup did not run or where it writes, and run it, or press Back up now under Settings › "
+        "Backups; `flask --app wsgi jobs run check-backup` checks again at once.",
     )
     CERTIFICATE_EXPIRING = CauseText(
         "certificate_expiring",

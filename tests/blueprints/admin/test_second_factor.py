@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from app.domain.sites import accounts
+from app.domain.sites import accounts, second_factors
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, RecoveryCode, SecondFactor
 from app.domain.sites.one_time_codes import code_at, step_of
@@ -348,6 +348,8 @@ def test_an_admin_does_not_turn_off_that_of_a_superadmin_or_of_another_shop(
         accounts.grant(merchandiser, make_site("other.localhost", "Other").id, Role.MERCHANDISER)
         user_id = merchandiser.id
     signed_in(Role.ADMIN).post(f"/admin/user/{user_id}/two-step/off", {}, status=403)
+    with app.app_context():
+        assert second_factors.is_on(superadmin) and second_factors.is_on(user_id)
 
 
 def test_programs_sign_in_by_the_password_alone(app: Flask, phone: Phone) -> None:

@@ -196,6 +196,8 @@ def test_nobody_removes_the_passkey_of_another_user(app: Flask, signed_in, finge
     with app.app_context():
         passkey_id = db.session.scalars(select(SignInPasskey.id)).one()
     signed_in(Role.ADMIN).post(f"{PASSKEYS}/{passkey_id}/remove", {}, status=404)
+    with app.app_context():
+        assert db.session.scalars(select(SignInPasskey.id)).all() == [passkey_id]
 
 
 def test_a_passkey_needs_the_password_and_a_name(app: Flask, signed_in) -> None:
