@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
+from typing import Any
 
 from flask import Flask
 from sqlalchemy import make_url
@@ -64,13 +65,20 @@ from app.web.themes.drawing import init_themes
 MOST_MORE_CONNECTIONS = 12
 
 
+class SynchronousFlask(Flask):
+    """A Flask none of whose views and hooks is a coroutine, so that none is looked at anew in each request."""
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        return func
+
+
 def create_app(
     config: Config | None = None, ports: Ports | None = None, surfaces: bool = True, stores: Stores | None = None
 ) -> Flask:
     """Create the application. Without `surfaces` it has no pages, and no commands but those that run jobs. Raises
     ConfigurationError when the environment does not allow a start."""
     config = config or from_environment()
-    app = Flask(__name__)
+    app = SynchronousFlask(__name__)
     app.config.from_mapping(flask_settings(config))
 
     init_logs(app, config.log_level)

@@ -4,9 +4,9 @@
 import { ApiError } from "./api.js";
 import { KEY_HOLDS, serverNow } from "./clock.js";
 import { desk } from "./desk.js";
+import { go } from "./navigation.js";
 import { storeOfflineSale } from "./offline.js";
 import { checkOrder, refreshOrder, refreshSale, settle } from "./order_check.js";
-import { go } from "./router.js";
 import { changeSale, due, keepPaid, keepPayment, leave, notePayment, ORDER } from "./sale.js";
 import { inOne, read, readAll, writeTogether } from "./store.js";
 import { app, update } from "./state.js";

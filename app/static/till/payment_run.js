@@ -4,9 +4,9 @@
 import { ApiError } from "./api.js";
 import { serverNow } from "./clock.js";
 import { desk } from "./desk.js";
+import { leadTo } from "./navigation.js";
 import { settle } from "./order_check.js";
 import { forgetStop, send, wait } from "./readers/hand.js";
-import { leadTo } from "./router.js";
 import { keepPaid } from "./sale.js";
 import { app, update } from "./state.js";
 

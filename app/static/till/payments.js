@@ -4,11 +4,11 @@
 import { ApiError } from "./api.js";
 import { serverNow } from "./clock.js";
 import { money } from "./money.js";
+import { go, isAround } from "./navigation.js";
 import { checkOrder, refreshSale } from "./order_check.js";
 import { bringToEnd } from "./payment_run.js";
 import { send } from "./readers/hand.js";
 import { readerOf } from "./readers/readers.js";
-import { go, isAround } from "./router.js";
 import { due, isToBeFinished, keepPayment, loadSale, ORDER } from "./sale.js";
 import { change, read, readAll, remove, write } from "./store.js";
 import { app, update } from "./state.js";

@@ -1,8 +1,8 @@
 // What was under way when the app was closed or the session ended, other than card payments: payments.js has those.
 
 import { findRecord, resumeCash } from "./cash.js";
+import { go } from "./navigation.js";
 import { startSending } from "./offline.js";
-import { go } from "./router.js";
 import { read } from "./store.js";
 import { update } from "./state.js";
 import { REPORT, resumeClosing } from "./work_session.js";

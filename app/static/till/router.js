@@ -1,6 +1,7 @@
 // Paths below /till and the screens that they show. A screen is loaded when it is first shown; the start is there.
 
-import { app, update } from "./state.js";
+import { go } from "./navigation.js";
+import { update } from "./state.js";
 
 const ROUTES = [
   [/^\/till\/?$/],
@@ -18,11 +19,6 @@ const ROUTES = [
   [/^\/till\/help$/, () => import("./screens/help.js")],
 ];
 
-const AROUND = /^\/till\/(?:transactions|session|settings|unlock|waiting|help)\b/;
-
-/** Whether what is shown is around the sale: nothing that happens to a payment leads anybody away from there. */
-export function isAround() { return AROUND.test(app().path); }
-
 /** The screen of a path: `{load, parameters}`, null for an unknown one. The start has no `load`. */
 export function routeOf(path) {
   for (const [pattern, load] of ROUTES) {
@@ -31,15 +27,6 @@ export function routeOf(path) {
   }
   return null;
 }
-
-export function go(path, { replaces = false } = {}) {
-  if (path !== location.pathname) history[replaces ? "replaceState" : "pushState"](null, "", path);
-  update({ path });
-  scrollTo(0, 0);
-}
-
-/** Go to a screen of the sale, unless the agent looks at something around it. */
-export function leadTo(path) { if (!isAround()) go(path, { replaces: true }); }
 
 /** Follow the browser's own buttons, and links to other screens. */
 export function listen() {

@@ -4,7 +4,7 @@ import { html, useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.mo
 import { ApiError } from "./api.js";
 import { focusOn } from "./focus.js";
 import { money } from "./money.js";
-import { isAround } from "./router.js";
+import { isAround } from "./navigation.js";
 import { app, useApp } from "./state.js";
 
 export { html, useEffect, useRef, useState };

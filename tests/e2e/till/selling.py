@@ -48,7 +48,7 @@ def order(page: Page, *lines: dict[str, object]) -> None:
 
 def go(page: Page, path: str) -> None:
     """Go to a screen as a link does."""
-    in_app(page, "router.js", "module.go(argument)", path)
+    in_app(page, "navigation.js", "module.go(argument)", path)
 
 
 def quick_payment(page: Page, amount: int) -> None:

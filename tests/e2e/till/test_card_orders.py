@@ -20,7 +20,7 @@ MUGS = """async (quantity) => {
   await startOrder();
   await addLine({ skuCode: "MUG-04-01", name: "Enamel camp mug", unitPrice: 1 }, quantity);
   const { basket } = await checkOrder();
-  (await module("router.js")).go("/till/pay");
+  (await module("navigation.js")).go("/till/pay");
   return basket;
 }"""
 

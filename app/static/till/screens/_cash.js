@@ -6,7 +6,7 @@ import { offlineRefusal } from "../offline.js";
 import { due, QUICK } from "../sale.js";
 import { useApp } from "../state.js";
 import { Button, Field, html, Loading, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
-import { Sum } from "./payment.js";
+import { Sum } from "./_sum.js";
 
 const KEPT = "There is no network. This sale is kept on this device and sent to the shop later.";
 const OF_ANOTHER = "Another agent took this cash, and must sign in so that the shop can be asked.";

@@ -1,9 +1,9 @@
 // Questions about the order: a discount, prices that changed, throwing it away.
 
 import { amountText, money, parseMoney } from "../money.js";
+import { go } from "../navigation.js";
 import { checkOrder, discardOrder } from "../order_check.js";
 import { acceptPrices, setDiscount } from "../order_lines.js";
-import { go } from "../router.js";
 import { Button, Dialog, Field, html, Problem, useAction, useRef, useState } from "../ui.js";
 import { ChooseVariant } from "./_choose_variant.js";
 import { Scan } from "./_scan.js";

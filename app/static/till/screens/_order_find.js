@@ -1,6 +1,6 @@
 // What stands above the order: the search, the scanner, the way to the parked orders.
 
-import { go } from "../router.js";
+import { go } from "../navigation.js";
 import { parkedSales } from "../parked_sales.js";
 import { Button, html, Icon, useEffect, useState } from "../ui.js";
 

@@ -2,9 +2,9 @@
 
 import { forPeople } from "../failure.js";
 import { money } from "../money.js";
+import { go } from "../navigation.js";
 import { checkOrder } from "../order_check.js";
 import { park } from "../parked_sales.js";
-import { go } from "../router.js";
 import { shownTotal } from "../sale.js";
 import { app } from "../state.js";
 import { Button, html, Problem, useAction } from "../ui.js";

@@ -3,7 +3,7 @@
 import { money, parseMoney } from "../money.js";
 import { beginCard } from "../payments.js";
 import { Button, Field, html, Problem, Screen, useAction, useState } from "../ui.js";
-import { ChangedDialog, Sum } from "./payment.js";
+import { ChangedDialog, Sum } from "./_sum.js";
 
 const PERCENT = [10, 15, 20];
 

@@ -1,6 +1,6 @@
 // The sale is paid: the change, the receipt, and on to the next one.
 
-import { go } from "../router.js";
+import { go } from "../navigation.js";
 import { endSale } from "../sale.js";
 import { useApp } from "../state.js";
 import { paidAmount, tenderOf } from "../transaction_words.js";

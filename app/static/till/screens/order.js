@@ -2,7 +2,7 @@
 
 import { ApiError } from "../api.js";
 import { readProduct } from "../catalogue.js";
-import { go } from "../router.js";
+import { go } from "../navigation.js";
 import { endSale, isEmpty, ORDER } from "../sale.js";
 import { addProduct } from "../scans.js";
 import { followScanner } from "../scanner/wedge.js";

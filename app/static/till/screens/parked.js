@@ -3,8 +3,8 @@
 import { forPeople } from "../failure.js";
 import { timeOf } from "../moments.js";
 import { money } from "../money.js";
+import { go } from "../navigation.js";
 import { discardParked, labelParked, park, parkedSales, resume } from "../parked_sales.js";
-import { go } from "../router.js";
 import { due, endSale, isEmpty, ORDER, QUICK } from "../sale.js";
 import { app, useApp } from "../state.js";
 import { Button, Dialog, Field, html, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";

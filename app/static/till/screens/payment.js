@@ -1,16 +1,17 @@
 // Taking a payment for the sale under way: all that is due or a part of it, by card or in cash.
 
 import { money, parseMoney } from "../money.js";
+import { go, leadTo } from "../navigation.js";
 import { checkOrder, isLastWord, settle } from "../order_check.js";
 import { park } from "../parked_sales.js";
 import { beginCard, limitProblem } from "../payments.js";
-import { go, leadTo } from "../router.js";
 import { due, isToBeFinished, ORDER } from "../sale.js";
 import { app, forgetNotice, update, useApp } from "../state.js";
 import {
   Amount, Button, Dialog, Field, html, NOT_LOADED, Note, Problem, Screen, useAction, useEffect, useModule, useState,
 } from "../ui.js";
 import { CardPayment } from "./_card.js";
+import { ChangedDialog, Sum } from "./_sum.js";
 import { Tip } from "./_tip.js";
 
 const ASIDE = "The sale is under Parked orders. Go on with it there once staff have looked at it.";
@@ -137,16 +138,6 @@ async function pressCard({ sale, amount, all, begin, open }) {
   }
 }
 
-export function Sum({ amount, all, isChecked = true, currency }) {
-  return html`
-    <div class="sum">
-      <p class="label">To pay</p>
-      <p><${Amount} of=${amount} currency=${currency} className="amount" /></p>
-      ${amount < all && html`<p class="muted">of ${money(all, currency)} due</p>`}
-      ${!isChecked && html`<p class="muted small">Not checked by the shop yet</p>`}
-    </div>`;
-}
-
 /** What is paid for. */
 function Sold({ sale }) {
   if (sale.kind !== ORDER) return sale.description ? html`<p class="center muted">${sale.description}</p>` : null;
@@ -181,14 +172,6 @@ function PartDialog({ all, currency, onClose, onChoose }) {
           <${Button} kind="primary" type="submit">Take this part<//>
         </div>
       </form>
-    <//>`;
-}
-
-export function ChangedDialog({ from, to, currency, onClose }) {
-  return html`
-    <${Dialog} title="The total changed" onClose=${onClose}
-      foot=${html`<${Button} kind="primary" onPress=${onClose}>Show the new total<//>`}>
-      <p>The total changed from ${money(from, currency)} to ${money(to, currency)}. Nothing was charged.</p>
     <//>`;
 }
 

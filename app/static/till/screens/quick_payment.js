@@ -2,8 +2,8 @@
 
 import { forPeople } from "../failure.js";
 import { money } from "../money.js";
+import { go } from "../navigation.js";
 import { beginCard, limitProblem } from "../payments.js";
-import { go } from "../router.js";
 import { endSale, QUICK, startQuick } from "../sale.js";
 import { app, update, useApp } from "../state.js";
 import {

@@ -1,8 +1,8 @@
 // Setting up the quick unlock, after signing in and from the settings.
 
+import { go } from "../navigation.js";
 import { arePossible, makePasskey } from "../passkeys.js";
 import { problemOfPin } from "../pins.js";
-import { go } from "../router.js";
 import { enter } from "../session.js";
 import { useApp } from "../state.js";
 import { currentTokens } from "../tokens.js";

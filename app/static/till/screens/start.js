@@ -1,4 +1,4 @@
-import { go } from "../router.js";
+import { go } from "../navigation.js";
 import { forgetNotice, useApp } from "../state.js";
 import { money } from "../money.js";
 import { due, startOrder } from "../sale.js";

@@ -1,7 +1,7 @@
 // The Z report of a work session that was just closed. Its user is signed out already.
 
+import { go } from "../navigation.js";
 import { printReport } from "../report_printing.js";
-import { go } from "../router.js";
 import { remove } from "../store.js";
 import { update, useApp } from "../state.js";
 import { Button, html, Problem, Screen, useAction } from "../ui.js";
