@@ -129,3 +129,4 @@ class RankingContract:
         for sort in (Sort.FEATURED, Sort.RELEVANCE):
             assert ranked(mugs, "", sort=sort, ranking=LAST)[-1] == "P1"
             assert ranked(mugs, "", sort=sort, ranking=LAST, first=("P1",))[0] == "P1"
+            assert ranked(mugs, "", sort=sort, ranking=LAST, last=("P3",))[-2:] == ["P1", "P3"]

@@ -250,6 +250,21 @@ class SearchEngineContract:
         assert found(engine, sort=Sort.FEATURED, first=("P2", "P99", "P1")) == expected
         assert found(engine, sort=Sort.RELEVANCE, first=("P2", "P99", "P1")) == expected
 
+    def test_the_documents_named_last_end_the_featured_order_as_they_would_follow_each_other(
+        self, engine: SearchEngine
+    ) -> None:
+        rebuild(engine, [*SHOES, shoe(6, "Laces", values={"featured": ("true",)})])
+        last, first = ("P3", "P99", "P6", "P2"), ("P2", "P1")
+        for sort in (Sort.FEATURED, Sort.RELEVANCE):
+            assert found(engine, sort=sort, last=last) == ["P5", "P4", "P1", "P6", "P3", "P2"]
+            assert found(engine, sort=sort, last=last, first=first) == ["P1", "P5", "P4", "P6", "P3", "P2"]
+        assert found(engine, sort=Sort.NEWEST, last=last) == found(engine, sort=Sort.NEWEST)
+        pages = [found(engine, sort=Sort.FEATURED, last=last, first=first, page=n, per_page=4) for n in (1, 2, 3)]
+        assert pages == [["P1", "P5", "P4", "P6"], ["P3", "P2"], []]
+        scope = (ValueFilter("brand", ("Acme",)),)
+        everything = found(engine, sort=Sort.NEWEST, scope=scope)
+        assert sorted(found(engine, sort=Sort.FEATURED, scope=scope, last=last)) == sorted(everything)
+
     def test_products_without_a_price_come_last_in_both_directions(self, engine: SearchEngine) -> None:
         bare = IndexDocument(id="P9", name="Gift")
         rebuild(engine, [bare, *SHOES[:2]])

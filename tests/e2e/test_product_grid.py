@@ -53,6 +53,30 @@ def test_pictures_are_pinned_moved_undone_and_saved(page: Page) -> None:
     assert in_order(page)[:2] == [first, second]
 
 
+def test_a_product_is_buried_by_keyboard_and_by_dropping_it_and_shoppers_see_it_last(page: Page) -> None:
+    sign_in(page)
+    page.set_viewport_size({"width": 1280, "height": 3000})  # What is dragged and where it is dropped are in sight.
+    page.goto("/admin/merchandising/category/3?show=grid")
+    news, cards = page.locator("#products-news"), page.locator("[data-grid] > li")
+    names = cards.locator("a").all_inner_texts()
+    page.get_by_role("button", name=f"Bury {names[1]}", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(news).to_have_text(f"{names[1]} is buried.")
+    expect(page.get_by_role("button", name=f"Stop burying {names[1]}", exact=True)).to_be_focused()
+    page.locator("[data-grid] [data-grip]").first.drag_to(page.locator("[data-buried]"))
+    expect(news).to_have_text(f"{names[0]} is buried.")
+    page.get_by_role("button", name="Undo the last step").press("Enter")
+    expect(news).to_have_text("The last step is undone.")
+    assert cards.locator("a").all_inner_texts() == [names[0], *names[2:]]
+    expect(page.locator("[data-buried] .grid-margin")).to_have_text(f"−{len(names) - 2}")
+    assert Axe().run(page).violations_count == 0
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#details-news")).to_contain_text("Saved.")
+    page.get_by_role("button", name="As shoppers see it").press("Enter")
+    shown = page.frame_locator("[data-shop-frame] iframe").locator("main .cards > .card")
+    expect(shown.last).to_contain_text(names[1])
+
+
 def test_the_category_is_shown_as_shoppers_see_it(page: Page) -> None:
     sign_in(page)
     page.goto("/admin/merchandising/category/1")

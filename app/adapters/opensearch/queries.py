@@ -355,12 +355,13 @@ def order_of(
             return [{"name": "asc"}, tie]
         case Sort.RELEVANCE if by_score:
             return [*_by_group(request, alone), *_sold_out_behind(request, unlike), {"_score": "desc"}, tie]
-    first = {document_id: place for place, document_id in reversed(list(enumerate(request.first)))}
-    led = [_by_script(_PLACE, {"places": first, "behind": len(request.first)})] if first else []
+    places = {document_id: place for place, document_id in reversed(list(enumerate(request.first)))}
+    places |= dict.fromkeys(request.last, len(request.first) + 1)
+    placed = [_by_script(_PLACE, {"places": places, "behind": len(request.first)})] if places else []
     behind = [{"is_sold": "desc"}] if request.ranking.sold_out_last else []
     newest = {numbers_field(CREATED): {"order": "desc", "missing": 0}}
     grouped = _by_group(request, alone) if request.sort is Sort.RELEVANCE else []
-    return [*grouped, *led, *behind, {"is_featured": "desc"}, newest, tie]
+    return [*grouped, *placed, *behind, {"is_featured": "desc"}, newest, tie]
 
 
 def _sold_out_behind(request: SearchRequest, unlike: Unlike | None) -> list[Body]:

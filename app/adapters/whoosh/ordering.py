@@ -35,21 +35,22 @@ def sort_keys(view: View, docs: Docs, request: SearchRequest) -> Keys:
         return _last_if_missing(view.numbers("createdAt")[docs])
     if sort is Sort.NAME:
         return -view.cached("name order", lambda: _name_keys(view))[docs]
-    return _featured_keys(view, request.first, request.ranking.sold_out_last)[docs]
+    return _featured_keys(view, request.first, request.last, request.ranking.sold_out_last)[docs]
 
 
 def _last_if_missing(keys: Keys) -> Keys:
     return np.where(np.isnan(keys), -np.inf, keys)
 
 
-def _featured_keys(view: View, first: tuple[str, ...], sold_out_behind: bool) -> Keys:
+def _featured_keys(view: View, first: tuple[str, ...], last: tuple[str, ...], sold_out_behind: bool) -> Keys:
     """Return the key of every document of the view: the `first` ones in their order, then featured ones, then the
-    others, the newest of each before the older. With `sold_out_behind` sold-out ones come last, but for `first`."""
+    others, the newest of each before the older, then the `last` ones. With `sold_out_behind` sold-out ones come behind
+    the others, but for `first`."""
     keys = view.cached(("featured order", sold_out_behind), lambda: _by_feature_and_age(view, sold_out_behind))
-    if not first:
+    if not first and not last:
         return keys
-    key = "first", first, sold_out_behind
-    return view.recent(key, lambda: _put_first(view, keys, first), lambda led: led.nbytes)
+    key = "placed", first, last, sold_out_behind
+    return view.recent(key, lambda: _put_in_place(view, keys, first, last), lambda placed: placed.nbytes)
 
 
 def _by_feature_and_age(view: View, sold_out_behind: bool) -> Keys:
@@ -58,14 +59,18 @@ def _by_feature_and_age(view: View, sold_out_behind: bool) -> Keys:
     return keys - ~in_stock(view) * 2 * _FEATURED_WORTH if sold_out_behind else keys
 
 
-def _put_first(view: View, keys: Keys, first: tuple[str, ...]) -> Keys:
-    """Return the keys with those of the `first` documents above all others."""
-    led = keys.copy()
+def _put_in_place(view: View, keys: Keys, first: tuple[str, ...], last: tuple[str, ...]) -> Keys:
+    """Return the keys with those of the `first` documents above all others, and those of the `last` ones below."""
+    placed = keys.copy()
     for place, document_id in enumerate(first):
         doc = view.document_of(document_id)
         if doc is not None:
-            led[doc] = 10 * _FEATURED_WORTH + len(first) - place
-    return led
+            placed[doc] = 10 * _FEATURED_WORTH + len(first) - place
+    for document_id in last:
+        doc = view.document_of(document_id)
+        if doc is not None:
+            placed[doc] = keys[doc] - 10 * _FEATURED_WORTH
+    return placed
 
 
 def _name_keys(view: View) -> npt.NDArray[np.float64]:

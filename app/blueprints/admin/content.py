@@ -62,6 +62,7 @@ class ContentEditor:
     address_controls: tuple[TextControl, ...] = ()
     address_label: str = "SEO name"
     holds_products: bool = False
+    buries_products: bool = False
     products_help: str = ""
     has_list: bool = True
     parts: type[FormParts] | None = None
@@ -168,7 +169,8 @@ class ContentForm:
     @classmethod
     def of(cls, editor: ContentEditor, record: Any) -> ContentForm:
         texts = {name: getattr(record, name) or "" for name in editor.fields}
-        products = ProductOrder(editor.kind.further(record).get("product_ids", ()))
+        held = editor.kind.further(record)
+        products = ProductOrder(held.get("product_ids", ()), held.get("buried_ids", ()))
         parts = editor.parts.of(editor.kind.draft_of(record)) if editor.parts else None
         return cls(texts, record.enabled, record.revision, products, parts)
 
@@ -192,6 +194,7 @@ class ContentForm:
 
     def draft(self, editor: ContentEditor) -> Any:
         further: dict[str, Any] = {"product_ids": self.product_ids} if editor.holds_products else {}
+        further |= {"buried_ids": self.products.buried} if editor.buries_products else {}
         if self.parts is not None:
             further |= self.parts.draft()
         return editor.kind.draft(**self.texts, enabled=self.enabled, **further)
@@ -309,7 +312,10 @@ def _products_changed(editor: ContentEditor, record: Any, form: ContentForm) -> 
     }
     context |= _shown_products(editor, record, form.products)
     context |= {"moved_focus": intent.startswith("remove"), "adds_another": intent.startswith("add")}
-    context |= {"news": news_of(intent, context["rows"]), "focused_product": form.products.pinned_last(intent)}
+    context |= {
+        "news": news_of(intent, context["rows"], context["buried_rows"]),
+        "focused_product": form.products.pinned_last(intent),
+    }
     page = render_template("admin/content/_products_changed.html", products_help=editor.products_help, **context)
     answer = make_response(page)
     if intent.startswith("show:"):

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.domain.catalogue.markup import clean_html
 from app.domain.merchandising.category_rules import (
+    MOST_BURIED,
     canonical_problems,
     category_slug_problems,
     clean_source,
@@ -36,6 +37,7 @@ NODE = Record(
     landingRules=Items(allow_none=True),
     facets=Items(allow_none=True),
     products=Texts(),
+    buried=Texts(),
     source=Object(allow_none=True),
     children=Items(),
 )
@@ -53,12 +55,13 @@ Facets = list[dict[str, Any]]
 @dataclass(slots=True)
 class NodeDraft:
     """A node of a bundle's tree. `columns` holds what the bundle says of the node, by column, its picture as the bundle
-    names it; None in `products` says nothing of its order."""
+    names it; None in `products` says nothing of its order, in `buried` nothing of what stands last."""
 
     at: str
     path: str
     columns: dict[str, Any]
     products: list[str] | None = None
+    buried: list[str] | None = None
     children: list[NodeDraft] = field(default_factory=list)
 
 
@@ -109,9 +112,8 @@ class NodeReader:
             self.refused.add(path if has_path else above)
             return None
         taken.add(node_slug)
-        node = NodeDraft(
-            at, path, {"slug": node_slug, **_node_columns(fields, seo, self.site_id)}, fields.get("products")
-        )
+        columns = {"slug": node_slug, **_node_columns(fields, seo, self.site_id)}
+        node = NodeDraft(at, path, columns, fields.get("products"), self._read_buried(fields.get("buried"), at))
         facets = self._read_facets(node, fields, inherited)
         if "landingRules" in fields:
             node.columns["landing_rules"] = self.rules(fields["landingRules"], facets, f"{at}/landingRules")
@@ -147,6 +149,13 @@ class NodeReader:
             return  # What is left of the rule would take far more products than it was to.
         node.columns["source_levels"] = list(rule.levels)
         node.columns["source_manufacturers"] = list(rule.manufacturers)
+
+    def _read_buried(self, skus: list[str] | None, at: str) -> list[str] | None:
+        if skus is None or len(set(skus)) <= MOST_BURIED:
+            return skus
+        message = f"A category buries at most {MOST_BURIED:,} products. What it buries stays as it is."
+        self.complain([Problem("too_many", message, f"{at}/buried")])
+        return None
 
     def complain(self, problems: Sequence[Problem]) -> None:
         """Add a complaint for each problem, which is about a part of its own."""

@@ -1,5 +1,6 @@
 """The category trees of merchandising.json, in and out: a tree is matched by its name and replaced whole, its nodes
-keep their records by path, and the products that a category shows first are placed in the order of the bundle."""
+keep their records by path, the products that a category shows first are placed in the order of the bundle, and those
+that it shows last are buried."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Table, delete, insert, select
+from sqlalchemy import Select, Table, delete, insert, select
 
 from app.domain.bundles.archive import MEDIA, order_fields
 from app.domain.bundles.bundle_pictures import keep_picture
@@ -16,8 +17,10 @@ from app.domain.bundles.import_task import ImportTask, ids_by_sku
 from app.domain.bundles.reading import Document
 from app.domain.bundles.taxonomy_file import enqueue_all_products
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
+from app.domain.merchandising.categories import store_burials
 from app.domain.merchandising.facets import clean_facets
-from app.domain.merchandising.models import Node, Placement, Tree
+from app.domain.merchandising.membership import buried_in
+from app.domain.merchandising.models import Burial, Node, Placement, Tree
 from app.domain.merchandising.trees import LONGEST_NAME, is_primary, primary_tree_id
 from app.domain.search.document_ids import PRODUCT
 from app.domain.search.index.outbox import categories_indexed_separately, enqueue
@@ -41,12 +44,14 @@ TREE = Record(
 
 @dataclass(frozen=True, slots=True)
 class RequestedOrder:
-    """The products that a category is to show first, by SKU. `node_id` is None in a dry run that adds it."""
+    """The products that a category is to show first and those that it is to bury, by SKU; None leaves them as they are.
+    `node_id` is None in a dry run that adds it."""
 
     node_id: int | None
     path: str
-    skus: Sequence[str]
     at: str
+    skus: Sequence[str] | None
+    buried: Sequence[str] | None
 
 
 def import_trees(task: ImportTask) -> list[RequestedOrder]:
@@ -162,8 +167,9 @@ def _store_nodes(
     orders = []
     for draft, parent in every_node(drafts):
         node = _store_node(task, tree, draft, known.get(parent.path) if parent else None, known)
-        if draft.products is not None:
-            orders.append(RequestedOrder(node.id if node else None, draft.path, draft.products, f"{draft.at}/products"))
+        if draft.products is not None or draft.buried is not None:
+            node_id = node.id if node else None
+            orders.append(RequestedOrder(node_id, draft.path, draft.at, draft.products, draft.buried))
     return orders
 
 
@@ -212,8 +218,8 @@ def _store_node(
 
 
 def import_orders(task: ImportTask, orders: Sequence[RequestedOrder]) -> None:
-    """Place the products of the categories by hand, in the order of the bundle. A SKU that the shop does not have is
-    reported and left out."""
+    """Place the products of the categories by hand, in the order of the bundle, and bury those that it buries. A SKU
+    that the shop does not have is reported and left out."""
     document = task.documents.get(FILE)
     if document is None or not orders:
         return
@@ -224,32 +230,40 @@ def import_orders(task: ImportTask, orders: Sequence[RequestedOrder]) -> None:
 
 
 def _import_order(task: ImportTask, document: Document, order: RequestedOrder) -> None:
-    skus = list(dict.fromkeys(order.skus))
+    stored, held = _stored_order(order.node_id), _stored_burials(task.site_id, order.node_id)
+    wanted = stored if order.skus is None else _known_products(task, document, order.skus, f"{order.at}/products")
+    buried = held if order.buried is None else _known_products(task, document, order.buried, f"{order.at}/buried")
+    is_moved, is_buried = wanted != stored, set(buried) != set(held)
+    task.report.of(ORDERS).note("changed" if is_moved or is_buried else "unchanged", order.path)
+    if task.dry_run or order.node_id is None or not (is_moved or is_buried):
+        return
+    node = db.session.get_one(Node, order.node_id)
+    node.updated_at = task.clock.now()
+    node.revision += 1
+    if is_moved:
+        _write_order(task, node.id, wanted, stored)
+    if is_buried:
+        store_burials(node, buried)
+
+
+def _known_products(task: ImportTask, document: Document, skus: Sequence[str], at: str) -> list[int]:
+    """Return the products of these SKUs, each once; one that the shop does not have is reported."""
     ids = ids_by_sku(task, skus)
-    for index, sku in enumerate(order.skus):
+    for index, sku in enumerate(skus):
         if sku not in ids:
             message = f"The shop has no product with the SKU “{sku[:80]}”."
-            task.refuse(PARTS, document, [Problem("unknown_sku", message, f"{order.at}/{index}")])
-    wanted = [sku for sku in skus if sku in ids]
-    stored = _stored_order(order.node_id)
-    counts = task.report.of(ORDERS)
-    if wanted == list(stored):
-        counts.note("unchanged", order.path)
-        return
-    counts.note("changed", order.path)
-    if not task.dry_run and order.node_id is not None:
-        _write_order(task, order.node_id, [ids[sku] for sku in wanted], list(stored.values()))
+            task.refuse(PARTS, document, [Problem("unknown_sku", message, f"{at}/{index}")])
+    return list(dict.fromkeys(ids[sku] for sku in skus if sku in ids))
 
 
-def _stored_order(node_id: int | None) -> dict[str, int]:
-    """Ids of the placed products by SKU, in their order."""
-    query = (
-        select(Product.sku, Product.id)
-        .join(Placement, Placement.product_id == Product.id)
-        .where(Placement.node_id == node_id)
-        .order_by(Placement.position, Product.id)
-    )
-    return dict(db.session.execute(query).all())
+def _stored_burials(site_id: int, node_id: int | None) -> list[int]:
+    return [] if node_id is None else buried_in(site_id, node_id)
+
+
+def _stored_order(node_id: int | None) -> list[int]:
+    """Return the ids of the placed products, in their order."""
+    query = select(Placement.product_id).where(Placement.node_id == node_id)
+    return list(db.session.scalars(query.order_by(Placement.position, Placement.product_id)))
 
 
 def _write_order(task: ImportTask, node_id: int, product_ids: Sequence[int], before: Sequence[int]) -> None:
@@ -261,9 +275,6 @@ def _write_order(task: ImportTask, node_id: int, product_ids: Sequence[int], bef
     ]
     if rows:
         db.session.execute(insert(PLACEMENTS), rows, execution_options=INDEXED_SEPARATELY)
-    node = db.session.get_one(Node, node_id)
-    node.updated_at = task.clock.now()
-    node.revision += 1
     enqueue(db.session, task.site_id, PRODUCT, {*product_ids, *before})
 
 
@@ -277,13 +288,13 @@ def _tree_json(tree: Tree) -> dict[str, Any]:
     children: dict[int | None, list[Node]] = {}
     for node in db.session.scalars(query):
         children.setdefault(node.parent_id, []).append(node)
-    placed = _placed_skus(tree)
+    placed, buried = _placed_skus(tree), _buried_skus(tree)
     return {
         "name": tree.name,
         "primary": tree.primary,
         "facets": order_fields(tree.facets),
         "landingRules": order_fields(tree.default_landing_rules),
-        "nodes": [_node_json(node, children, placed) for node in children.get(None, [])],
+        "nodes": [_node_json(node, children, placed, buried) for node in children.get(None, [])],
     }
 
 
@@ -295,13 +306,30 @@ def _placed_skus(tree: Tree) -> dict[int, list[str]]:
         .where(Node.tree_id == tree.id)
         .order_by(Placement.position, Product.id)
     )
+    return _by_node(query)
+
+
+def _buried_skus(tree: Tree) -> dict[int, list[str]]:
+    query = (
+        select(Burial.node_id, Product.sku)
+        .join(Node, Node.id == Burial.node_id)
+        .join(Product, Product.id == Burial.product_id)
+        .where(Node.tree_id == tree.id)
+        .order_by(Product.id)
+    )
+    return _by_node(query)
+
+
+def _by_node(query: Select[int, str]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     for node_id, sku in db.session.execute(query):
         found.setdefault(node_id, []).append(sku)
     return found
 
 
-def _node_json(node: Node, children: dict[int | None, list[Node]], placed: dict[int, list[str]]) -> dict[str, Any]:
+def _node_json(
+    node: Node, children: dict[int | None, list[Node]], placed: dict[int, list[str]], buried: dict[int, list[str]]
+) -> dict[str, Any]:
     return {
         "name": node.name,
         "slug": node.slug,
@@ -317,8 +345,9 @@ def _node_json(node: Node, children: dict[int | None, list[Node]], placed: dict[
         "landingRules": order_fields(node.landing_rules),
         "facets": order_fields(node.facets),
         "products": placed.get(node.id, []),
+        "buried": buried.get(node.id, []),
         "source": {"levels": node.source_levels, "manufacturers": node.source_manufacturers},
-        "children": [_node_json(child, children, placed) for child in children.get(node.id, [])],
+        "children": [_node_json(child, children, placed, buried) for child in children.get(node.id, [])],
     }
 
 

@@ -1,4 +1,4 @@
-"""Categories as a kind of content, which is what the editor of one changes; products placed in them by hand; and one
+"""Categories as a kind of content, which is what the editor of one changes; products placed and buried in them; and one
 category by any reference to it. The place of a category is changed in its tree (`nodes.py`).
 
 Call the writing functions within a transaction. Those that place a product lock the category, then the product.
@@ -6,7 +6,7 @@ Call the writing functions within a transaction. Those that place a product lock
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -21,6 +21,7 @@ from app.domain.merchandising.category_rules import (
     LONGEST_META_DESCRIPTION,
     LONGEST_META_TITLE,
     LONGEST_NAME,
+    MOST_BURIED,
     NO_SOURCE,
     SourceRule,
     category_slug_problems,
@@ -28,8 +29,8 @@ from app.domain.merchandising.category_rules import (
     tidy_source,
 )
 from app.domain.merchandising.facets import clean_facets
-from app.domain.merchandising.membership import hand_made_order
-from app.domain.merchandising.models import Node, Placement, Tree
+from app.domain.merchandising.membership import buried_in, hand_made_order
+from app.domain.merchandising.models import Burial, Node, Placement, Tree
 from app.domain.merchandising.nodes import arrangement_of, mark_changed, node_of, note_change, store_arrangement
 from app.domain.merchandising.trees import is_primary, tree_of
 from app.domain.shared.author import Author
@@ -45,7 +46,8 @@ MOST_PLACED = 1_000  # In one save; only the first 500 keep an order of their ow
 
 @dataclass(frozen=True, slots=True)
 class CategoryDraft(ContentDraft):
-    """A category as it was sent. `facets` None inherits; `product_ids` are those placed by hand, in their order."""
+    """A category as it was sent. `facets` None inherits; `product_ids` are those placed by hand, in their order.
+    `buried_ids` stand last, also where they are placed by hand."""
 
     name: str
     description: str = ""
@@ -55,6 +57,7 @@ class CategoryDraft(ContentDraft):
     source: SourceRule = NO_SOURCE
     facets: tuple[Mapping[str, Any], ...] | None = None
     product_ids: tuple[int, ...] = ()
+    buried_ids: tuple[int, ...] = ()
 
 
 class _CategoryKind(ContentKind[Node, CategoryDraft]):
@@ -64,11 +67,13 @@ class _CategoryKind(ContentKind[Node, CategoryDraft]):
             "source": SourceRule(tuple(record.source_levels), tuple(record.source_manufacturers)),
             "facets": None if record.facets is None else tuple(record.facets),
             "product_ids": tuple(hand_made_order(record.site_id, record.id)),
+            "buried_ids": tuple(buried_in(record.site_id, record.id)),
         }
 
     def tidy_further(self, draft: CategoryDraft) -> CategoryDraft:
         source = tidy_source(draft.source.levels, draft.source.manufacturers)
-        return replace(draft, product_ids=tuple(dict.fromkeys(draft.product_ids)), source=source)
+        order = buried_last(tuple(dict.fromkeys(draft.product_ids)), draft.buried_ids)
+        return replace(draft, product_ids=order, buried_ids=tuple(dict.fromkeys(draft.buried_ids)), source=source)
 
     def name_problems(self, seo_name: str) -> list[Problem]:
         return category_slug_problems(seo_name, "#/seoName")
@@ -77,6 +82,8 @@ class _CategoryKind(ContentKind[Node, CategoryDraft]):
         problems = [] if draft.facets is None else clean_facets(draft.facets, "#/facets")[1]
         if len(draft.product_ids) > MOST_PLACED:
             problems.append(Problem("too_many", f"At most {MOST_PLACED:,} products are placed by hand.", "#/products"))
+        if len(draft.buried_ids) > MOST_BURIED:
+            problems.append(Problem("too_many", f"A category buries at most {MOST_BURIED:,} products.", "#/products"))
         return problems
 
     def stored_problems(self, site_id: int, draft: CategoryDraft, own_id: int | None) -> list[Problem]:
@@ -88,7 +95,7 @@ class _CategoryKind(ContentKind[Node, CategoryDraft]):
         return [
             *(_slug_problems(own, draft.seo_name) if own else ()),
             *of_source,
-            *unknown_products(site_id, draft.product_ids[: MOST_PLACED + 1]),
+            *unknown_products(site_id, (*draft.product_ids[:MOST_PLACED], *draft.buried_ids[:MOST_BURIED])),
             *(_placement_problems(own, draft.product_ids) if own else ()),
         ]
 
@@ -107,7 +114,7 @@ class _CategoryKind(ContentKind[Node, CategoryDraft]):
         changed = {name: pair for name, pair in changed.items() if pair[0] != pair[1]}
         for name, (_, value) in changed.items():
             setattr(record, name, value)
-        return changed | _store_placements(record, draft.product_ids)
+        return changed | _store_placements(record, draft.product_ids) | store_burials(record, draft.buried_ids)
 
     def follow(self, author: Author, record: Node, before: dict[str, Any]) -> None:
         """Change the addresses of the category and of all below it, where its slug changed."""
@@ -209,6 +216,23 @@ def _store_placements(record: Node, product_ids: Sequence[int]) -> dict[str, tup
     for placement in stored.values():
         placement.position = max(placement.position, len(product_ids))
     return {"products": (held, list(product_ids))}
+
+
+def buried_last(product_ids: Sequence[int], buried: Collection[int]) -> tuple[int, ...]:
+    """Return a hand-made order with what is buried behind the others; it stays in the category."""
+    return tuple(sorted(product_ids, key=set(buried).__contains__))
+
+
+def store_burials(record: Node, product_ids: Collection[int]) -> dict[str, tuple[Any, Any]]:
+    """Store what a category buries and return its change, empty for none."""
+    stored = {one.product_id: one for one in db.session.scalars(select(Burial).where(Burial.node_id == record.id))}
+    if stored.keys() == set(product_ids):
+        return {}
+    for product_id in stored.keys() - set(product_ids):
+        db.session.delete(stored[product_id])
+    for product_id in set(product_ids) - stored.keys():
+        db.session.add(Burial(site_id=record.site_id, node_id=record.id, product_id=product_id))
+    return {"buried": (sorted(stored), sorted(product_ids))}
 
 
 MOST_CATEGORIES = 50

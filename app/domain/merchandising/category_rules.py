@@ -20,6 +20,7 @@ LONGEST_PATH = 1_000
 DEEPEST = 12
 MOST_NODES = 5_000  # In one tree.
 LONGEST_MANUFACTURER = 200
+MOST_BURIED = 500  # Products of one category.
 MOST_SOURCES = 500  # Levels, or manufacturers, of one category.
 
 

@@ -1,6 +1,6 @@
-"""The products that categories show: placed by hand in an order of their own, and taken by rules. As conditions of the
-database, and as counts for the taxonomy as it is or as it might be; `ShopTree.categories_of` does the same for one
-product."""
+"""The products that categories show: placed by hand in an order of their own, and taken by rules; and which of them
+stand last. As conditions of the database, and as counts for the taxonomy as it is or as it might be;
+`ShopTree.categories_of` does the same for one product."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, and_, false, func, or_, select
 
 from app.domain.catalogue.models import Product
-from app.domain.merchandising.category_rules import SourceRule
-from app.domain.merchandising.models import Placement
+from app.domain.merchandising.category_rules import MOST_BURIED, SourceRule
+from app.domain.merchandising.models import Burial, Placement
 from app.domain.merchandising.tree import ShopTree
 from app.domain.shared.paging import batched
 from app.domain.shared.records import distinct_values
@@ -84,15 +84,23 @@ ORDERED_BY_HAND = 500  # Products of a category whose hand-made order is kept; t
 
 
 def hand_made_order(site_id: int, node_id: int) -> list[int]:
-    """Return the ids of the products placed in a category by hand, in its own order."""
+    """Return the ids of the products placed in a category by hand, in its own order, those that it buries last."""
+    is_same = and_(Burial.node_id == Placement.node_id, Burial.product_id == Placement.product_id)
     return list(
         db.session.scalars(
             select(Placement.product_id)
+            .outerjoin(Burial, is_same)
             .where(Placement.site_id == site_id, Placement.node_id == node_id)
-            .order_by(Placement.position, Placement.product_id)
+            .order_by(Burial.product_id.is_not(None), Placement.position, Placement.product_id)
             .limit(ORDERED_BY_HAND)
         )
     )
+
+
+def buried_in(site_id: int, node_id: int) -> list[int]:
+    """Return the ids of the products that a category buries; some may not be in it at the time."""
+    query = select(Burial.product_id).where(Burial.site_id == site_id, Burial.node_id == node_id)
+    return list(db.session.scalars(query.order_by(Burial.product_id).limit(MOST_BURIED)))
 
 
 def placed_in(site_id: int, product_id: int) -> list[int]:

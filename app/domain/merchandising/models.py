@@ -89,3 +89,13 @@ class Placement(Base, ShopConfiguration):
     product_id: Mapped[int] = mapped_column(ForeignKey("products.id", ondelete="CASCADE"), primary_key=True, index=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
     position: Mapped[int] = mapped_column(default=0)
+
+
+class Burial(Base, ShopConfiguration):
+    """A product that a category shows behind all others, whatever takes it into the category; it takes none in."""
+
+    __tablename__ = "merchandising_burials"
+
+    node_id: Mapped[int] = mapped_column(ForeignKey("merchandising_nodes.id", ondelete="CASCADE"), primary_key=True)
+    product_id: Mapped[int] = mapped_column(ForeignKey("products.id", ondelete="CASCADE"), primary_key=True, index=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))

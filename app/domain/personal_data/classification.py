@@ -70,6 +70,7 @@ COLUMNS: Mapping[str, Columns] = {
     "judgement_runs": _leased(none="id proposal depends_on report"),
     "learned_searches": Columns(none="word learned"),
     "machines": Columns(none="id name release engine database pictures"),
+    "merchandising_burials": Columns(),
     "merchandising_nodes": Columns(
         none="name slug path description picture canonical_override meta_title meta_description facets landing_rules "
         "source_levels source_manufacturers"

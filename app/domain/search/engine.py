@@ -70,7 +70,8 @@ Change = Upsert | Delete
 
 class Sort(StrEnum):
     """Orders of a listing. RELEVANCE without words is the order of FEATURED: the documents that the request
-    names first, then those whose value `featured` is `true`, then the others, the newest of each before the older."""
+    names first, then those whose value `featured` is `true`, then the others, the newest of each before the older, and
+    those that it names last behind all."""
 
     RELEVANCE = "relevance"
     FEATURED = "featured"
@@ -117,8 +118,9 @@ class SearchRequest:
 
     `scope` narrows the listing itself (a category, say) and never loosens. `filters` and `ranges` are what the shopper
     chose: OR within one, AND between them; the counts of a facet leave its own filter out, and name its
-    MOST_FACET_VALUES commonest values. `first` names documents that lead the FEATURED order, in their order. `page` is
-    1-based and ends at RESULT_WINDOW; `per_page` 0 requests total and counts alone.
+    MOST_FACET_VALUES commonest values. `first` names documents that lead the FEATURED order, in their order, `last`
+    those that end it, in the order that they would have without either; what both name is last. Neither adds to the
+    results. `page` is 1-based and ends at RESULT_WINDOW; `per_page` 0 requests total and counts alone.
 
     Each word finds its other forms as well, for less; one in double quotes finds itself alone.
 
@@ -145,8 +147,8 @@ class SearchRequest:
     words find; it adds nothing to the results.
 
     `ranking` is how sales, newness and stock lift the scores of the words, and where sold-out documents stand in the
-    orders of RELEVANCE and FEATURED: behind the others, but for those that the request names. `day`, from 1970, is the
-    one on which newness counts.
+    orders of RELEVANCE and FEATURED: behind the others, but for those that the request names first or last.
+    `day`, from 1970, is the one on which newness counts.
 
     `explain` requests the explanation of each hit as well. `fresh` requests a state that has every change applied
     before the call; otherwise an answer may come from the state before while the engine loads the latest.
@@ -160,6 +162,7 @@ class SearchRequest:
     range_facets: tuple[str, ...] = ()
     sort: Sort = Sort.RELEVANCE
     first: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
     page: int = 1
     per_page: int = 24
     correct: bool = True

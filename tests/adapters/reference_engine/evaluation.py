@@ -189,10 +189,11 @@ class Evaluation:
                 ranks_tiers = self.request.ranking.sold_out_last or (self.fused and not self.adds)
                 is_less = ranks_tiers and id not in self.answer.found.full
                 return (is_less, is_behind, self._alternatives_alone(id), -self.scores[id])
-        first = self.request.first
-        place = first.index(id) if id in first else len(first)
+        is_last = id in self.request.last
+        first = () if is_last else self.request.first
+        place = first.index(id) if id in first else len(self.request.first)
         is_behind = is_behind and id not in first
-        return (place, is_behind, "true" not in document.values.get("featured", ()), -(created or 0.0))
+        return (is_last, place, is_behind, "true" not in document.values.get("featured", ()), -(created or 0.0))
 
     def _alternatives_alone(self, id: str) -> int:
         """For how many units a document has an alternative alone, where that does not show in the scores."""

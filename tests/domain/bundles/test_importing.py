@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from app.domain.bundles.report import BrokenBundle
 from app.domain.catalogue.models import Collection, Page, Product, ProductAttributeValue, Variant
-from app.domain.merchandising.models import Node, Placement, Tree
+from app.domain.merchandising.models import Burial, Node, Placement, Tree
 from app.domain.search.models import OutboxEntry
 from app.domain.shared.problems import Invalid
 from app.domain.sites import accounts, sites
@@ -167,6 +167,26 @@ def test_unknown_skus_are_left_out_of_lists(take: Take):
         ("merchandising.json", "trees/0/nodes/0/products/0"),
     ]
     assert len(db.session.scalars(select(Collection)).one().entries) == 1
+
+
+def test_buried_products_come_with_a_category_and_stay_where_the_bundle_is_silent(take: Take):
+    def camping(**more: object) -> dict[str, object]:
+        return {"trees": [{"name": "Shop", "nodes": [{"name": "Camping"} | more]}]}
+
+    def buried() -> list[str]:
+        return list(db.session.scalars(select(Product.sku).join(Burial, Burial.product_id == Product.id)))
+
+    take(**EVERYTHING)
+    report = take(merchandising=camping(buried=["T-1", "T-9", "T-1"]))
+    assert [field for _, _, field in refusals(report)] == ["trees/0/nodes/0/buried/1"]
+    assert (buried(), count(Placement), report.of("orders of categories").changed) == (["T-1"], 2, 1)
+    assert take(merchandising=camping()).changes == 0
+    assert take(merchandising=camping(buried=["T-1"])).changes == 0
+    assert take(merchandising=camping(buried=[]), dry_run=True).changes == 1 and buried() == ["T-1"]
+    many = take(merchandising=camping(buried=[f"T-{number}" for number in range(501)]))
+    assert [field for _, _, field in refusals(many)] == ["trees/0/nodes/0/buried"] and buried() == ["T-1"]
+    take(merchandising=camping(buried=[]))
+    assert (buried(), count(Placement)) == ([], 2)
 
 
 def test_a_tree_is_replaced_whole_and_its_nodes_keep_their_records(take: Take):

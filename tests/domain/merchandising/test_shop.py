@@ -12,7 +12,7 @@ from flask import Flask
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
-from app.domain.merchandising.models import Node, Placement
+from app.domain.merchandising.models import Burial, Node, Placement
 from app.domain.merchandising.shop import ShopWindow
 from app.domain.shared.problems import NotFound
 from app.extensions import db
@@ -94,6 +94,21 @@ def test_a_product_placed_by_hand_changes_the_shop(clock: StoppedClock, site_id:
         db.session.add(Placement(site_id=site_id, node_id=gifts, product_id=4, position=9))
     clock.move(seconds=1)
     assert window.shop_at(clock, "shop.test").hand_made_order(gifts) == (9, 1, 2, 4)
+
+
+def test_a_product_that_is_buried_changes_the_shop_and_stands_last_in_the_hand_made_order(
+    clock: StoppedClock, site_id: int
+):
+    window = ShopWindow()
+    before = window.shop_at(clock, "shop.test")
+    gifts = before.tree.at("gifts").id
+    assert before.buried_in(gifts) == ()
+    with transaction():
+        for product_id in (9, 4):
+            db.session.add(Burial(site_id=site_id, node_id=gifts, product_id=product_id))
+    clock.move(seconds=1)
+    after = window.shop_at(clock, "shop.test")
+    assert (after.buried_in(gifts), after.hand_made_order(gifts)) == ((4, 9), (1, 2, 9))
 
 
 def test_a_change_of_one_shop_leaves_the_others(clock: StoppedClock):

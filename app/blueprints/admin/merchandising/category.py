@@ -17,6 +17,7 @@ from app.blueprints.admin.content import ContentEditor, ContentForm, TextControl
 from app.blueprints.admin.forms import Difference, FieldErrors
 from app.blueprints.admin.merchandising.tree_filters import FacetList, FacetRow, filter_choices
 from app.blueprints.admin.merchandising.trees import LIST
+from app.blueprints.admin.product_order import MOST_COMPARED
 from app.blueprints.admin.redirect_choice import redirects_old_address
 from app.blueprints.storefront.listing_previews import drawn_category
 from app.domain.merchandising.categories import CATEGORY, CategoryDraft, describe_changed_addresses, placed_beyond_order
@@ -30,7 +31,6 @@ from app.domain.taxonomy.choices import level_paths, meant_level
 from app.domain.taxonomy.taxonomies import active_tree
 from app.web.permissions import Permission, requires
 
-MOST_COMPARED = 5_000  # Products whose place without the order by hand is known.
 PARTS = "admin/merchandising/category/_parts.html"
 
 
@@ -165,6 +165,7 @@ EDITOR = CategoryEditor(
         ),
     ),
     holds_products=True,
+    buries_products=True,
     products_help="Shown first, in this order, before the products of the rule.",
     has_list=False,
     parts=CategoryParts,

@@ -14,7 +14,7 @@ from app.domain.catalogue.queries import Lookup, products_for_sale, products_for
 from app.domain.merchandising.category_rules import SourceRule
 from app.domain.merchandising.facets import Filter, default_facets, filters_of
 from app.domain.merchandising.membership import any_of, shown_by
-from app.domain.merchandising.models import Placement
+from app.domain.merchandising.models import Burial, Placement
 from app.domain.merchandising.shop import Shop, ShownCollection
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.document_ids import product_document_id
@@ -187,8 +187,8 @@ def extra_tracking(shop: Shop) -> frozenset[str]:
 def category_listing(
     engine: SearchEngine, shop: Shop, node: ShopNode, request: ListingRequest, links: ListingLinks
 ) -> Listing:
-    """Return a page of a category's products. Those placed by hand come first, sold-out ones last where the site wants
-    that. Raises NotFound past the last page and SearchUnavailable."""
+    """Return a page of a category's products. Those placed by hand come first; behind the others come sold-out ones
+    where the site wants that, and then buried ones. Raises NotFound past the last page and SearchUnavailable."""
     filters = filters_of(shop.tree.facets(node.id), shop.attributes)
     result = engine.search(shop.site_id, IndexName.PRODUCTS, _category_search(shop, node, request, filters))
     return _listing_of(shop, request, filters, result, links)
@@ -198,9 +198,10 @@ def _category_search(
     shop: Shop, node: ShopNode, request: ListingRequest, filters: Sequence[Filter] = ()
 ) -> SearchRequest:
     scope = (ValueFilter("category", (str(node.id),)),)
-    by_hand = shop.hand_made_order(node.id) if request.order is Sort.FEATURED else ()
-    first = tuple(map(product_document_id, by_hand))
-    search = search_request(request, page_size_of(shop, request), filters, scope, first)
+    is_own_order = request.order is Sort.FEATURED
+    first = tuple(map(product_document_id, shop.hand_made_order(node.id) if is_own_order else ()))
+    last = tuple(map(product_document_id, shop.buried_in(node.id) if is_own_order else ()))
+    search = search_request(request, page_size_of(shop, request), filters, scope, first, last)
     return replace(search, ranking=ranking_of(shop.settings))
 
 
@@ -402,15 +403,16 @@ def _in_order(shop: Shop, shown: Select[int], node: ShopNode, sort: Sort) -> Sel
             return shown.order_by(*newest_first)
         case Sort.NAME:
             return shown.order_by(func.lower(Product.name), Product.id)
-    by_hand = (Placement.product_id == Product.id) & (Placement.node_id == node.id)
+    buried, is_buried = and_(Burial.product_id == Product.id, Burial.node_id == node.id), Burial.product_id.is_not(None)
+    by_hand = and_(Placement.product_id == Product.id, Placement.node_id == node.id, ~is_buried)
     behind = [_is_sold_out() & Placement.position.is_(None)] if ranking_of(shop.settings).sold_out_last else []
-    order = Placement.position.is_(None), Placement.position, *behind, Product.featured.desc(), *newest_first
-    return shown.outerjoin(Placement, by_hand).order_by(*order)
+    order = is_buried, Placement.position.is_(None), Placement.position, *behind, Product.featured.desc(), *newest_first
+    return shown.outerjoin(Burial, buried).outerjoin(Placement, by_hand).order_by(*order)
 
 
 def order_without_hand(shop: Shop, node: ShopNode, most: int) -> list[int]:
     """Return the ids of the first `most` products that a category shows, in the order that they would have if none of
-    them were placed by hand."""
+    them were placed by hand or buried."""
     behind = [_is_sold_out()] if ranking_of(shop.settings).sold_out_last else []
     newest_first = Product.created_at.desc(), Product.id
     ordered = _products_shown_in(shop, node).order_by(*behind, Product.featured.desc(), *newest_first)

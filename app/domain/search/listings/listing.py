@@ -467,6 +467,7 @@ def search_request(
     filters: Sequence[Filter] = (),
     scope: tuple[ValueFilter, ...] = (),
     first: tuple[str, ...] = (),
+    last: tuple[str, ...] = (),
 ) -> SearchRequest:
     """Return the request to the engine, with the counts of the filters. `page_size` is the site's, for requests that
     choose none."""
@@ -482,6 +483,7 @@ def search_request(
         range_facets=tuple(one.facet_id for one in filters if one.display is Display.RANGE),
         sort=request.order,
         first=first,
+        last=last,
         page=request.page,
         per_page=request.page_size or page_size,
         fresh=not request.words,  # Lists without words are cached by the index's version, and must be as new.

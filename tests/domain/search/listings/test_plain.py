@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import select
 
-from app.domain.merchandising.models import Node, Placement, Tree
+from app.domain.catalogue.models import Product
+from app.domain.merchandising.models import Burial, Node, Placement, Tree
 from app.domain.merchandising.shop import read_shop
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.index.documents import product_documents
@@ -103,6 +105,27 @@ def test_what_is_placed_by_hand_leads_in_its_order_then_what_is_featured_then_th
     assert hits[0].card["sku"] == "sku-0"
     rest = [bool(hit.card["featured"]) for hit in hits[1:]]
     assert rest == sorted(rest, reverse=True) and len(set(rest)) == 2
+
+
+def test_what_is_buried_stands_last_wherever_it_comes_from(site_id: int) -> None:
+    def skus() -> list[str]:
+        shop = read_shop(site_id)
+        node = shop.tree.at("all/tents")
+        assert node is not None
+        listing = plain_category_listing(shop, node, ListingRequest("all/tents", page_size=100), LINKS)
+        return [str(hit.card["sku"]) for hit in listing.result.hits]
+
+    before = skus()
+    buried = [before[4], before[0], before[2]]
+    with transaction():
+        node_id = db.session.scalars(select(Node.id).where(Node.site_id == site_id, Node.path == "all/tents")).one()
+        of_site = select(Product.id).where(Product.site_id == site_id)
+        elsewhere = db.session.scalars(of_site.where(Product.sku.not_in(before))).first()
+        for product_id in (*db.session.scalars(of_site.where(Product.sku.in_(buried))), elsewhere):
+            db.session.add(Burial(site_id=site_id, node_id=node_id, product_id=product_id))
+    after = skus()
+    assert after[:-3] == [sku for sku in before if sku not in buried]
+    assert sorted(after[-3:]) == sorted(buried), "and what the category does not hold stays out"
 
 
 def test_what_only_search_can_do_is_refused_and_a_page_that_is_not_there_not_found(site_id: int) -> None:
