@@ -30,6 +30,7 @@ from app.domain.search_statistics.counting.file_spool import FileSpool
 from app.domain.search_statistics.counting.spool import SEARCHES, ReportError, Spool, SpoolMaker
 from app.domain.seo.crawlers import CRAWLER_VISITS, CrawlerVisit
 from app.domain.seo.landing.directory import LandingDirectory
+from app.domain.seo.redirects.redirect_hits import REDIRECT_HITS, RedirectHit
 from app.domain.seo.sitemap.store import SitemapStore
 from app.domain.shared.clock import Clock
 from app.domain.shared.memory import MachineMemory, SharedMemory
@@ -98,6 +99,7 @@ class Stores:
     counting: Spool[Event]
     suggestions_shown: Spool[SuggestionsShown]
     crawler_visits: Spool[CrawlerVisit]
+    redirect_hits: Spool[RedirectHit]
     sitemaps: SitemapStore
     worker_locks: WorkerLocks
     memory: SharedMemory
@@ -126,6 +128,7 @@ def stores_of(
         counting=spool(SEARCHES, config.counting_folder),
         suggestions_shown=spool(SUGGESTIONS_SHOWN, config.counting_folder / "suggestions"),
         crawler_visits=spool(CRAWLER_VISITS, config.counting_folder / "crawlers"),
+        redirect_hits=spool(REDIRECT_HITS, config.counting_folder / "redirects"),
         sitemaps=SitemapStore(config.sitemap_folder),
         worker_locks=WorkerLocks(config.lock_folder),
         memory=memory or MachineMemory(config.memory),
@@ -225,6 +228,10 @@ def suggestions_shown() -> Spool[SuggestionsShown]:
 
 def crawler_visits() -> Spool[CrawlerVisit]:
     return _stores().crawler_visits
+
+
+def redirect_hits() -> Spool[RedirectHit]:
+    return _stores().redirect_hits
 
 
 def sitemaps() -> SitemapStore:

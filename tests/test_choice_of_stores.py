@@ -21,7 +21,7 @@ def stores(folder: Path, **settings: Any) -> Stores:
 
 
 def kinds_of(chosen: Stores) -> tuple[set[type], type]:
-    spools = chosen.counting, chosen.suggestions_shown, chosen.crawler_visits
+    spools = chosen.counting, chosen.suggestions_shown, chosen.crawler_visits, chosen.redirect_hits
     return {type(spool) for spool in spools}, type(chosen.memory)
 
 

@@ -7,6 +7,7 @@ import structlog
 
 from app.domain.alerts.alerts import end_alert
 from app.domain.alerts.causes import Cause
+from app.domain.merchandising.line_pictures import line_pictures
 from app.domain.orders import mails, sales
 from app.domain.pos import order_payments
 from app.domain.shared.problems import DomainError
@@ -49,4 +50,5 @@ def count_sales(site_id: int) -> None:
 
 
 def send_mail(mail_id: str) -> bool:
-    return mails.send(work_context(), mailer(), mail_id, order_path, order_payments.given_back_of)
+    around = mails.Around(order_path, order_payments.given_back_of, line_pictures)
+    return mails.send(work_context(), mailer(), mail_id, around)

@@ -16,10 +16,11 @@ from app.domain.search_statistics.counting import daily_counts, rolling_sums
 from app.domain.search_statistics.counting.events import EventBatch
 from app.domain.search_statistics.counting.spool import Spool
 from app.domain.seo import crawler_hits
+from app.domain.seo.redirects.redirect_hits import sums_by_redirect, write_hits
 from app.domain.shared.clock import Clock
 from app.domain.work.context import read_afresh
 from app.jobs.purging import is_clock_trusted
-from app.ports import clock, counting, crawler_visits, suggestions_shown
+from app.ports import clock, counting, crawler_visits, redirect_hits, suggestions_shown
 from app.transaction import transaction
 
 LOOK_EVERY = 5.0  # Seconds.
@@ -32,7 +33,8 @@ C = TypeVar("C")
 
 def has_pending() -> bool:
     """Whether any recorded event is not counted yet."""
-    return any(spool.has_pending() for spool in (counting(), suggestions_shown(), crawler_visits()))
+    spools = counting(), suggestions_shown(), crawler_visits(), redirect_hits()
+    return any(spool.has_pending() for spool in spools)
 
 
 def drain() -> None:
@@ -42,6 +44,7 @@ def drain() -> None:
     _drain_spool(counting(), daily_counts.aggregate_by_site, _write_searches)
     _drain_spool(suggestions_shown(), daily_counts.suggestions_by_day, daily_counts.write_suggestions)
     _drain_spool(crawler_visits(), crawler_hits.sums_by_day, crawler_hits.write_visits)
+    _drain_spool(redirect_hits(), sums_by_redirect, write_hits)
 
 
 def _write_searches(clock: Clock, batch_id: str, by_site: daily_counts.ChangesBySite) -> None:

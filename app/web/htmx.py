@@ -16,6 +16,13 @@ def wants_fragment() -> bool:
     return not replaces_body and headers.get("HX-History-Restore-Request") != "true"
 
 
+def push_address(response: Response, address: str) -> None:
+    """Make the browser show the address of what a fragment shows, as a step that Back returns from. A restored history
+    entry is such a step already: another one would leave Forward nowhere to go."""
+    if wants_fragment():
+        response.headers["HX-Push-Url"] = address
+
+
 def redirect_page(location: str) -> Response:
     """Make the browser go to another page although the request is of htmx."""
     response = Response(status=204)

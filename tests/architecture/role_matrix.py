@@ -44,6 +44,7 @@ OPEN: Rows = {
     ("GET", "/orders/find"): EVERYBODY,
     ("POST", "/orders/find"): EVERYBODY,
     ("GET", "/r/<token>"): EVERYBODY,
+    ("GET", "/picture/<shape>/<name>.png"): EVERYBODY,
     ("GET", "/picture/<shape>/<name>.svg"): EVERYBODY,
     ("GET", "/media/<site_id>/<file>"): EVERYBODY,
     ("GET", "/static/<filename>"): EVERYBODY,

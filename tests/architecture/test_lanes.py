@@ -93,6 +93,7 @@ SIGN_IN = {
     "POST /v1/auth/refresh",
 }
 FILES = {
+    "GET /picture/<shape>/<name>.png",
     "GET /picture/<shape>/<name>.svg",
     "GET /static/<filename>",
     "GET /static/v-<version>/<filename>",

@@ -67,7 +67,7 @@ def machine(app: Flask, redis_url: str, prefix: str, tmp_path: Path) -> Iterator
 
     yield make
     for stores in made:
-        for spool in (stores.counting, stores.suggestions_shown, stores.crawler_visits):
+        for spool in (stores.counting, stores.suggestions_shown, stores.crawler_visits, stores.redirect_hits):
             assert isinstance(spool, StreamSpool)
             spool.close()
 

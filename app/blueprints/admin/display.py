@@ -4,7 +4,7 @@ the shop."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from flask import g, url_for
@@ -51,7 +51,11 @@ def ago(moment: datetime) -> str:
 @bp.app_template_filter("day_of")
 def day_of(moment: datetime) -> str:
     """Format the day of a moment in the time zone of the user's shop: "20 November 2026"."""
-    day = local_day(moment, _time_zone())
+    return written_day(local_day(moment, _time_zone()))
+
+
+@bp.app_template_filter("written_day")
+def written_day(day: date) -> str:
     return f"{day.day} {day:%B %Y}"
 
 

@@ -13,6 +13,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.shell import shell
 from app.blueprints.callers import current_author
 from app.domain.delivery.deliveries import delivery_of
+from app.domain.merchandising.line_pictures import line_pictures
 from app.domain.orders.mail_contents import OrderMailKind
 from app.domain.orders.mail_samples import note_test, sample_mail
 from app.domain.orders.mails import OrderMailSettings, change_mail_settings, mail_settings
@@ -99,7 +100,8 @@ def email_test(mail_kind: str) -> Answer:
 
 
 def _sample(kind: OrderMailKind, key: str, home: str = "") -> Mail:
-    return sample_mail(ports.clock(), current_user.site_id, kind, current_user.email, key, home)
+    site_id, to = current_user.site_id, current_user.email
+    return sample_mail(ports.clock(), site_id, kind, to, key, line_pictures, home)
 
 
 def _kind(name: str) -> OrderMailKind:

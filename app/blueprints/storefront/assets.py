@@ -1,13 +1,15 @@
 """The one style sheet and the one script of a page, the files of a theme, and drawn pictures for products without
-photographs. Their addresses name their content, so browsers keep them for good."""
+photographs, for mails as PNG. Their addresses name their content, so browsers keep them for good."""
 
 from __future__ import annotations
 
 from flask import Response, request, send_from_directory
 
+from app.blueprints.callers import rate_limited
 from app.blueprints.compression import compressed, once, takes_gzip
 from app.blueprints.static_files import IMMUTABLE
 from app.blueprints.storefront.blueprint import bp
+from app.domain.catalogue.drawing_png import png_at
 from app.domain.catalogue.product_drawings import drawing_at
 from app.domain.shared.problems import NotFound
 from app.web.permissions import public
@@ -15,6 +17,7 @@ from app.web.themes import drawing
 from app.web.themes.drawing import Bundle, current_theme, themes
 from app.web.themes.folders import Theme
 
+PNGS_PER_MINUTE = 240  # Of a client: the pictures of some thirty mails, which cost a processor six seconds.
 # A drawing has a style of its own for dark surroundings, also where it is opened by itself.
 DRAWINGS_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
@@ -76,10 +79,24 @@ def _bundle_answer(bundle: Bundle, digest: str, mimetype: str) -> Response:
 @bp.get("/picture/<shape>/<name>.svg")
 @public
 def picture(shape: str, name: str) -> Response:
-    response = Response(drawing_at(shape, name), mimetype="image/svg+xml")
+    response = compressed(_kept_drawing(drawing_at(shape, name), "image/svg+xml"), once)
+    response.make_conditional(request)
+    return response
+
+
+@bp.get("/picture/<shape>/<name>.png")
+@public
+@rate_limited("drawings-as-png", PNGS_PER_MINUTE)
+def picture_for_mails(shape: str, name: str) -> Response:
+    response = _kept_drawing(png_at(shape, name), "image/png")
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"  # Mail programs in a browser are other sites.
+    response.make_conditional(request)
+    return response
+
+
+def _kept_drawing(content: str | bytes, mimetype: str) -> Response:
+    response = Response(content, mimetype=mimetype)
     response.headers["Cache-Control"] = IMMUTABLE
     response.headers["Content-Security-Policy"] = DRAWINGS_POLICY
     response.add_etag()
-    response = compressed(response, once)
-    response.make_conditional(request)
     return response

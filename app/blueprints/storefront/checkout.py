@@ -28,7 +28,15 @@ from app.domain.delivery.rates import format_weight, quotes
 from app.domain.orders import basket_contents
 from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import BasketChanged, DeliveryNotSeen, place
-from app.domain.orders.delivery_choice import COLLECT, AgreedDelivery, DeliveryChoice, chosen_country, served_countries
+from app.domain.orders.delivery_choice import (
+    COLLECT,
+    AgreedDelivery,
+    DeliveryChoice,
+    chosen_country,
+    countries_by_choice,
+    served_countries,
+    unserved_country,
+)
 from app.domain.orders.models import OPEN
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.pos.receipt_content import receipt_rows
@@ -117,13 +125,16 @@ def _form(
     parcel = held.parcel(delivery)
     offered = quotes(delivery, parcel, shop.currency)
     countries = served_countries(offered)
+    of_choice, others = countries_by_choice(choice, delivery, countries)
     context: dict[str, Any] = {
         "contact": contact,
         "choice": choice,
         "delivery": delivery,
         "quotes": offered,
         "weight": format_weight(parcel.weight) if delivery.weighs else "",
-        "countries": countries,
+        "countries": of_choice,
+        "other_countries": others,
+        "unserved": unserved_country(choice, delivery),
         "country": chosen_country(choice, delivery, countries),
         "errors": errors or {},
         "refused": refused,

@@ -6,17 +6,22 @@ from __future__ import annotations
 from functools import partial
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from flask import redirect, request
+from flask import current_app, redirect, request
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import NotFound as NoRoute
 from werkzeug.wrappers import Response as AnyResponse
 
+from app import ports
 from app.blueprints.storefront.blueprint import bp, current_shop, landing_pages_of
 from app.blueprints.storefront.category import landing_address, redirect_for_good
+from app.domain.merchandising.shop import Shop
+from app.domain.search_statistics.counting.days import day_at
 from app.domain.seo.indexing_decision import INDEX
+from app.domain.seo.redirects.redirect_hits import RedirectHit
 from app.domain.seo.redirects.rules import Destination
 from app.domain.seo.redirects.stored_redirects import redirect_at
 from app.domain.shared.problems import NotFound
+from app.operations.logs import IN_PROCESS
 from app.web.errors import domain_error, http_error
 from app.web.htmx import redirect_page, wants_fragment
 from app.web.surfaces import current_surface
@@ -65,9 +70,21 @@ def moved_answer(path: str) -> AnyResponse | None:
         return redirect_page(location)
     answer = redirect_for_good(location)
     if not shop.staging:
+        _note_hit(shop, found.redirect_id)
         # The noindex of answers without a page might count for the page to which this one leads.
         answer.headers["X-Robots-Tag"] = INDEX
     return answer
+
+
+def _note_hit(shop: Shop, redirect_id: int) -> None:
+    """Record that a redirect was followed, by whom but the shop itself."""
+    if IN_PROCESS in request.environ:
+        return
+    try:
+        day = day_at(ports.clock().now(), shop.time_zone)
+        ports.redirect_hits().note([RedirectHit(redirect_id, day)])
+    except Exception:  # Whatever goes wrong here, the redirect is what matters.
+        current_app.logger.exception("redirect_not_noted")
 
 
 def _with_parameters(to: Destination) -> str:

@@ -120,19 +120,20 @@ def limit_pictures(candidate: CheckedRow, stored: StoredProduct | None) -> None:
 
 
 def variants_with_pictures(
-    variants: Sequence[VariantDraft], pictures: Sequence[Picture]
+    row: ImportedProduct, pictures: Sequence[Picture]
 ) -> tuple[list[VariantDraft], list[Problem]]:
-    """Return the variants with the files of their pictures, which the bundle names as in the product's `images`, and
-    the problems of those that are not among them."""
+    """Return the variants of a row with the files of their pictures, which the bundle names as in the product's
+    `images`, and the problems of those that are not among them. `pictures` are those that could be taken."""
+    named = {name.removeprefix(MEDIA) for name in row.images or ()}
     files = {picture.name.removeprefix(MEDIA): picture.image.file for picture in pictures}
     found: list[VariantDraft] = []
     problems: list[Problem] = []
-    for index, variant in enumerate(variants):
-        file = files.get(variant.picture.removeprefix(MEDIA)) if variant.picture else None
-        if variant.picture and file is None:
+    for index, variant in enumerate(row.variants or ()):
+        name = (variant.picture or "").removeprefix(MEDIA)
+        if name and name not in named:
             message = "The picture of a variant must be one of the product’s “images”."
             problems.append(Problem("unknown_picture", message, f"#/variants/{index}/image"))
-        found.append(replace(variant, picture=file))
+        found.append(replace(variant, picture=files.get(name)))
     return found, problems
 
 

@@ -202,7 +202,8 @@ def with_stored(row: ImportedProduct, stored: StoredProduct) -> list[VariantDraf
 def _with_stored_fields(variant: VariantDraft, row: ImportedProduct, known: Mapping[str, VariantDraft]) -> VariantDraft:
     if variant.sku not in known:
         return variant
-    return replace(variant, **{name: getattr(known[variant.sku], name) for name in row.kept})
+    kept = row.kept - {"picture"} if variant.picture else row.kept
+    return replace(variant, **{name: getattr(known[variant.sku], name) for name in kept})
 
 
 def _with_own_price(variant: VariantDraft, row: ImportedProduct, stored: StoredProduct) -> VariantDraft:

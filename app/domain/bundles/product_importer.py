@@ -132,7 +132,7 @@ class ProductImport:
             # Where none of them can be taken, those that the product has stay.
             candidate.images = kept if kept or not row.images else None
         if row.variants is not None:
-            row.variants, complaints = variants_with_pictures(row.variants, candidate.images or ())
+            row.variants, complaints = variants_with_pictures(row, candidate.images or ())
             row.complaints += complaints
         return candidate
 

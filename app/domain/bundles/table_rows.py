@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from app.domain.bundles.reading import FileRow
-from app.domain.bundles.table_pictures import IMAGE_TEXTS, IMAGES, read_pictures
+from app.domain.bundles.table_pictures import IMAGE_TEXTS, IMAGES, VARIANT_IMAGE, read_pictures
 from app.domain.catalogue.pictures import MOST_IMAGES
 from app.domain.catalogue.product_rules import MOST_VARIANTS, PRODUCT_FIELDS, FieldKind, field_names, split_terms
 from app.domain.shared.csv_tables import TableLine
@@ -35,7 +35,11 @@ VARIANT_FIELDS: Mapping[str, str] = {
     "variantStock": "Variant: stock",
     **{f"option{n}{part}": f"Variant: option {n}, {part.lower()}" for n in OPTIONS for part in ("Name", "Value")},
 }
-PICTURE_FIELDS: Mapping[str, str] = {IMAGES: "Pictures", IMAGE_TEXTS: "Pictures: descriptions"}
+PICTURE_FIELDS: Mapping[str, str] = {
+    IMAGES: "Pictures",
+    IMAGE_TEXTS: "Pictures: descriptions",
+    VARIANT_IMAGE: "Variant: picture",
+}
 SHOPIFY_FIELDS: Mapping[str, str] = {HANDLE: "Shopify: handle", "status": "Shopify: status"}
 FIELDS: Mapping[str, str] = {**PRODUCT_COLUMNS, **PICTURE_FIELDS, **VARIANT_FIELDS, **SHOPIFY_FIELDS}
 # Names of the columns in exports of Shopify, of both forms that it has had.
@@ -51,6 +55,7 @@ SHOPIFY: Mapping[str, str] = {
     "image src": IMAGES,
     "product image url": IMAGES,
     "image alt text": IMAGE_TEXTS,
+    **dict.fromkeys(("variant image", "variant image url"), VARIANT_IMAGE),
     "variant sku": "variantSku",
     "variant barcode": "variantUpc",
     "barcode": "variantUpc",
@@ -133,7 +138,7 @@ def check_columns(columns: Sequence[str], attributes: Mapping[str, str], has_pic
     """Check what the columns of a table are about; `has_pictures`: files of pictures came with it. Raises Invalid with
     every problem."""
     problems = list(_column_problems(columns, attributes))
-    if has_pictures and IMAGES not in columns:
+    if has_pictures and IMAGES not in columns and VARIANT_IMAGE not in columns:
         message = "Choose a column for the pictures: a .zip of them came with the table."
         problems.append(Problem("missing_column", message, "#/columns"))
     if problems:
@@ -275,7 +280,8 @@ def _read_product(table: TableFormat, lines: Sequence[TableLine], problems: list
     as_variant = _complete_shopify(cells[0], fields, variants) if table.is_shopify else None
     if variants:
         fields["variants"] = variants
-    fields |= read_pictures([(line.text(IMAGES), line.text(IMAGE_TEXTS)) for line in cells])
+    of_variants = [line.text(VARIANT_IMAGE) for line in cells]
+    fields |= read_pictures([(line.text(IMAGES), line.text(IMAGE_TEXTS)) for line in cells], of_variants)
     size = sum(line.size for line in lines)
     if as_variant is not None:
         as_variant |= {name: fields[name] for name in (IMAGES, IMAGE_TEXTS) if name in fields}
@@ -343,6 +349,8 @@ def _read_variant(cells: Cells, names: Mapping[int, str]) -> dict[str, Any]:
         variant["price"] = cells.money("variantPrice")
     if "variantStock" in cells:
         variant["stock"] = cells.read("variantStock", _read_whole)
+    if picture := cells.text(VARIANT_IMAGE):
+        variant["image"] = picture
     return variant
 
 

@@ -86,7 +86,7 @@ def address_problems(address: Address, method: str, countries: Collection[str]) 
         *line_problems(address.line1, "Address line 1", LONGEST_LINE, "#/line1", required=True),
         *line_problems(address.line2, "Address line 2", LONGEST_LINE, "#/line2"),
         *line_problems(address.city, "The town or city", LONGEST_CITY, "#/city", required=True),
-        *_country_problems(address.country, method, countries),
+        *country_problems(address.country, method, countries),
         *_postcode_problems(address.postcode, address.country),
     ]
     named = (("recipient", address.recipient), ("line1", address.line1), ("line2", address.line2))
@@ -99,7 +99,8 @@ def address_problems(address: Address, method: str, countries: Collection[str]) 
     return problems
 
 
-def _country_problems(country: str, method: str, countries: Collection[str]) -> list[Problem]:
+def country_problems(country: str, method: str, countries: Collection[str]) -> list[Problem]:
+    """Return the problem of a country to which a method of this name does not deliver, or of none."""
     if not country:
         return [Problem("required", "Choose the country.", "#/country")]
     if country in countries:

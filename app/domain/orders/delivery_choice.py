@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.domain.delivery.addresses import NO_ADDRESS, Address, address_problems, tidy_address
+from app.domain.delivery.addresses import NO_ADDRESS, Address, address_problems, country_problems, tidy_address
 from app.domain.delivery.countries import in_order, name_of
 from app.domain.delivery.declaration import Delivery, DeliveryMethod
 from app.domain.delivery.rates import Quote, quote
@@ -45,6 +45,24 @@ def served_countries(quotes: Sequence[Quote]) -> list[ServedCountry]:
         names = tuple(method.name for method in offered if code in method.countries)
         found.append(ServedCountry(code, name_of(code), names if len(names) < len(offered) else ()))
     return sorted(found, key=lambda country: bool(country.methods))
+
+
+def countries_by_choice(
+    choice: DeliveryChoice, delivery: Delivery, countries: Sequence[ServedCountry]
+) -> tuple[list[ServedCountry], list[ServedCountry]]:
+    """Return the countries of the chosen method, and those of others alone; without a choice all are the former."""
+    method = delivery.method(choice.method) if choice.method else None
+    chosen = [country for country in countries if method is None or country.code in method.countries]
+    others = [country for country in countries if country not in chosen]
+    return (chosen, others) if chosen else (others, [])
+
+
+def unserved_country(choice: DeliveryChoice, delivery: Delivery) -> str:
+    """Return what is wrong with the typed country, to which the chosen method does not deliver; "" while it does, or
+    while one of both is not chosen."""
+    method, country = delivery.method(choice.method) if choice.method else None, choice.address.country
+    problems = country_problems(country, method.name, method.countries) if method and country else []
+    return problems[0].message if problems else ""
 
 
 def chosen_country(choice: DeliveryChoice, delivery: Delivery, countries: Sequence[ServedCountry]) -> str:

@@ -12,7 +12,7 @@ from app.domain.catalogue.models import Product, ProductImage
 from app.domain.delivery.declaration import DeliveryMethod
 from app.domain.delivery.deliveries import delivery_of
 from app.domain.orders.mail_contents import Letter, OrderMailKind, RefundFacts, order_mail
-from app.domain.orders.mails import picture_addresses
+from app.domain.orders.mails import PicturesOf, at_home
 from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine
 from app.domain.orders.shop_contact import shop_contact
 from app.domain.shared.author import Author
@@ -27,7 +27,9 @@ STATES = {OrderMailKind.COLLECTED: COLLECTED, OrderMailKind.CANCELLED: CANCELLED
 MADE_UP = (("Kettle", 2, 2_450), ("Mug", 1, 900))  # In a shop without products.
 
 
-def sample_mail(clock: Clock, site_id: int, kind: OrderMailKind, to: str, key: str, home: str = "") -> Mail:
+def sample_mail(
+    clock: Clock, site_id: int, kind: OrderMailKind, to: str, key: str, pictures_of: PicturesOf, home: str = ""
+) -> Mail:
     """Return a mail of a kind about an order that does not exist, of products of the shop. Its link leads to the page
     that looks orders up. `home` is the address of the shop's home page where that is not the primary domain's."""
     shop = shop_contact(site_id)
@@ -50,7 +52,7 @@ def sample_mail(clock: Clock, site_id: int, kind: OrderMailKind, to: str, key: s
     )
     if not delivery.collection:
         _deliver(order, delivery.methods[0])
-    pictures = picture_addresses(site_id, lines, shop.home)
+    pictures = at_home(shop, pictures_of(site_id, lines))
     refund = RefundFacts(lines[-1].unit_price)
     instructions = delivery.payment_instructions
     letter = Letter(shop, f"{shop.home}orders/find", pictures, refund, payment_instructions=instructions)

@@ -3,19 +3,17 @@ is in `mail_contents`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import selectinload
 
-from app.domain.catalogue.models import Product
-from app.domain.catalogue.pictures import jpeg_form
 from app.domain.delivery.deliveries import delivery_of
 from app.domain.orders.mail_contents import GivenBack, Letter, OrderMailKind, RefundFacts, order_mail
 from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine, OrderMail
-from app.domain.orders.shop_contact import shop_contact
+from app.domain.orders.shop_contact import ShopContact, shop_contact
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.money import format_money
@@ -33,6 +31,7 @@ from app.extensions import db
 
 OrderPath = Callable[[int, str], str]  # The path of an order's page, by site and order.
 GivenBackOf = Callable[[Order], GivenBack]
+PicturesOf = Callable[[int, Iterable[OrderLine]], Mapping[str, str]]  # Paths by SKU, of the lines of a site's order.
 BY_EMAIL = "; an email says so"  # Ends the summary of a change of which a mail tells.
 TRUE_WHILE = {
     OrderMailKind.RECEIVED: SUBMITTED,
@@ -172,17 +171,27 @@ def due(clock: Clock) -> Sequence[str]:
     return mailing.due(ORDER_MAIL, clock, IS_KNOWN)
 
 
-def send(context: WorkContext, mailer: Mailer, mail_id: str, order_path: OrderPath, given_back_of: GivenBackOf) -> bool:
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What mails show of an order that contexts above this one know: the path of its page, how much of what was paid
+    was given back, the pictures of its lines."""
+
+    order_path: OrderPath
+    given_back_of: GivenBackOf
+    pictures_of: PicturesOf
+
+
+def send(context: WorkContext, mailer: Mailer, mail_id: str, around: Around) -> bool:
     """Send a mail about an order, unless another worker does; return False where it was not this caller's to send. The
-    row holds the outcome. `given_back_of` says how much of what was paid was given back."""
+    row holds the outcome."""
 
     def letter(row: OrderMail) -> Mail:
-        return _mail_of_row(row, order_path, given_back_of)
+        return _mail_of_row(row, around)
 
     return mailing.send(context, mailer, ORDER_MAIL, mail_id, letter, IS_KNOWN)
 
 
-def _mail_of_row(row: OrderMail, order_path: OrderPath, given_back_of: GivenBackOf) -> Mail:
+def _mail_of_row(row: OrderMail, around: Around) -> Mail:
     """Return the mail of a row. Raises NotFound where the order or the address was erased meanwhile, NotTrueAnyMore."""
     order = find_record(Order, row.site_id, row.order_id, options=[selectinload(Order.lines)])
     if order is None or not row.email:
@@ -191,31 +200,17 @@ def _mail_of_row(row: OrderMail, order_path: OrderPath, given_back_of: GivenBack
     if reason := reason_untrue(kind, order):
         raise NotTrueAnyMore(reason)
     shop = shop_contact(row.site_id)
-    url = f"{shop.home.rstrip('/')}{order_path(row.site_id, order.id)}"
+    url = f"{shop.home.rstrip('/')}{around.order_path(row.site_id, order.id)}"
     refund = RefundFacts(row.amount or 0, row.in_cash)
-    pictures = picture_addresses(row.site_id, order.lines, shop.home)
+    pictures = at_home(shop, around.pictures_of(row.site_id, order.lines))
     instructions = delivery_of(row.site_id).payment_instructions if order.awaits_transfer else ""
-    letter = Letter(shop, url, pictures, refund, given_back_of(order), instructions)
+    letter = Letter(shop, url, pictures, refund, around.given_back_of(order), instructions)
     return order_mail(kind, order, letter, row.email, row.id)
 
 
-def picture_addresses(site_id: int, lines: Iterable[OrderLine], home: str) -> dict[str, str]:
-    """Return the addresses of the photographs of lines, by SKU, as JPEG, which every mail program shows: that of the
-    variant, or of its product. `home` is the address of the shop's home page."""
-    products = {line.sku: line.product_id for line in lines if line.product_id is not None}
-    query = select(Product).where(Product.site_id == site_id, Product.id.in_(set(products.values())))
-    loaded = query.options(selectinload(Product.images), selectinload(Product.variants))
-    found = {product.id: product for product in db.session.scalars(loaded)} if products else {}
-    files = {sku: _picture_of(found[product_id], sku) for sku, product_id in products.items() if product_id in found}
-    return {sku: f"{home}media/{site_id}/{jpeg_form(file)}" for sku, file in files.items() if file}
-
-
-def _picture_of(product: Product, sku: str) -> str | None:
-    """Return the file of the picture of a variant, else of its product; None where there is none."""
-    variant = next((variant for variant in product.variants if variant.sku == sku), None)
-    own = product.picture_of(variant) if variant else None
-    image = own or next(iter(product.images), None)
-    return image.file if image else None
+def at_home(shop: ShopContact, paths: Mapping[str, str]) -> dict[str, str]:
+    """Return the addresses of paths of a shop, by the same keys."""
+    return {key: f"{shop.home.rstrip('/')}{path}" for key, path in paths.items()}
 
 
 def _about(order: Order) -> tuple[ColumnElement[bool], ...]:

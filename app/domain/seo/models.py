@@ -92,7 +92,7 @@ class Redirect(Base):
     """An address of a site that has no page any more, and where its visitors are sent (app/domain/seo/redirects).
     `old_path` is in lower case, without parameters; `new_path` a path of the site, or an absolute address elsewhere;
     `new_query` the parameters of the new address. `reach` and `source` are a Reach and a Source. `revision` rises with
-    every change."""
+    every change. `hits` are those who were sent on, the last of them on the day `last_hit_on` of the site."""
 
     __tablename__ = "redirects"
     __table_args__ = (
@@ -112,3 +112,5 @@ class Redirect(Base):
     updated_by: Mapped[str] = mapped_column(String(100), default="")
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
     revision: Mapped[int] = mapped_column(default=1)
+    hits: Mapped[int] = mapped_column(default=0, server_default="0")
+    last_hit_on: Mapped[date | None]

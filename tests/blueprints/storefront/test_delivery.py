@@ -179,6 +179,21 @@ def test_a_country_that_not_every_method_serves_names_those_that_do(mia: Shopper
     )
 
 
+def test_the_countries_of_the_chosen_method_come_first_and_another_is_refused_at_once(mia: Shopper) -> None:
+    def choose(**typed: str) -> str:
+        answer = mia.post("/checkout", {**STANDARD_TO_HOME, "step": "change", **typed})
+        assert answer.status_code == 200 and "has not been placed" not in answer.text
+        return answer.text.partition('id="country-field"')[2].partition('id="postcode"')[0]
+
+    to_france = choose(country="FR")
+    assert re.findall(r'optgroup label="([^"]+)"', to_france) == ["By Standard", "Not by Standard"]
+    assert listed_countries(to_france) == [("United Kingdom", ""), ("France (by Courier)", " selected")]
+    assert 'role="alert">“Standard” does not deliver to France. Choose another' in to_france
+    for served in (choose(country="FR", method="Courier"), choose(country="FR", method=""), choose(country="")):
+        assert "country-error" not in served
+    assert "optgroup" not in choose(method="Courier") + choose(method="") + choose(method="Gone", country="FR")
+
+
 def test_the_only_country_is_chosen_and_methods_that_are_not_offered_add_none(app: Flask, site_id: int) -> None:
     offer(app, site_id, weightAttribute="", defaultWeight=21_000)
     mia = Shopper(app)

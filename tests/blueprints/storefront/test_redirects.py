@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date, timedelta
 
 import pytest
 from flask import Flask
@@ -13,6 +14,7 @@ from app.domain.merchandising.arrangement import Target
 from app.domain.merchandising.models import Node
 from app.domain.merchandising.shop import read_shop
 from app.domain.seo.landing.pages import LandingPages
+from app.domain.seo.models import Redirect as StoredRedirect
 from app.domain.seo.redirects import redirect_table
 from app.domain.seo.redirects.moved_addresses import Choice, addresses_left_by
 from app.domain.seo.redirects.rules import Source
@@ -21,6 +23,7 @@ from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid
 from app.domain.sites.settings import change_settings
 from app.extensions import db
+from app.jobs.search_statistics import drain
 from app.transaction import transaction
 from tests.blueprints.storefront.conftest import Get
 from tests.blueprints.storefront.landing import FELL, MOOR, TENTS, Rules
@@ -227,3 +230,24 @@ def test_an_address_without_a_redirect_answers_404_as_ever(get: Get, rename: Ren
     rename("tent-4", "moor-tent")
     for path in ("/p/tent", "/p/tent-4/more", "/c/none", "/nowhere", "/v1/none", "/admin/none", "/a%2500"):
         assert get(path).status_code == 404, path
+
+
+def test_who_is_sent_on_is_counted_with_the_last_day(
+    app: Flask, site_id: int, get: Get, redirect: Redirect, clock: StoppedClock
+) -> None:
+    def counted() -> list[tuple[str, int, date | None]]:
+        with app.app_context():
+            drain()
+            rows = db.session.query(StoredRedirect).order_by(StoredRedirect.old_path)
+            return [(row.old_path, row.hits, row.last_hit_on) for row in rows]
+
+    redirect("/old-tents", "/c/tents")
+    redirect("/rarely", "/c/tents")
+    today = clock.now().date()
+    leads(get, "/old-tents")
+    leads(get, "/Old-Tents/?page=2")
+    assert counted() == [("/old-tents", 2, today), ("/rarely", 0, None)]
+    clock.move(days=1)
+    leads(get, "/old-tents")
+    assert get("/nowhere").status_code == 404
+    assert counted() == [("/old-tents", 3, today + timedelta(days=1)), ("/rarely", 0, None)]

@@ -257,3 +257,60 @@ def test_pictures_for_which_a_product_has_no_room_are_not_fetched(take_table: Ta
         ]
     assert web.fetched == names[:MOST_IMAGES]
     assert [image.source for image in one("T-1").images] == names[:MOST_IMAGES]
+
+
+SHOPIFY = """\
+Handle,Title,Body (HTML),Vendor,Product Category,Type,Tags,Published,Option1 Name,Option1 Value,Option1 Linked To,\
+Variant SKU,Variant Grams,Variant Inventory Tracker,Variant Inventory Qty,Variant Inventory Policy,\
+Variant Fulfillment Service,Variant Price,Variant Compare At Price,Variant Requires Shipping,Variant Taxable,\
+Variant Barcode,Image Src,Image Position,Image Alt Text,Gift Card,SEO Title,SEO Description,Variant Image,\
+Variant Weight Unit,Variant Tax Code,Cost per item,Status
+mug,Mug,<p>Holds tea.</p>,Fern,,Mugs,tea,true,Colour,Red,,MUG-R,300,shopify,4,deny,manual,9.00,,true,true,\
+'5012345678900,https://x.test/side.png,1,From the side,false,,,https://x.test/red.png,g,,4.00,active
+mug,,,,,,,,,Blue,,MUG-B,300,shopify,2,deny,manual,9.00,,true,true,,https://x.test/red.png,2,Red mug,,,,\
+https://x.test/blue.png,g,,4.00,
+mug,,,,,,,,,Grey,,MUG-G,300,shopify,1,deny,manual,9.00,,true,true,,,,,,,,,g,,4.00,
+mug,,,,,,,,,,,,,,,,,,,,,,https://x.test/inside.png,3,,,,,,,,,
+lid,Lid,,Fern,,,,true,Title,Default Title,,LID,50,shopify,9,deny,manual,3.00,,true,true,,,,,false,,,\
+https://x.test/lid.png,g,,,active
+"""
+
+
+def shown(sku: str) -> dict[str, str | None]:
+    """The addresses from which the variants of a product have their pictures."""
+    product = one(sku)
+    pictures = {variant.sku: product.picture_of(variant) for variant in product.variants}
+    return {of: picture.source if picture else None for of, picture in pictures.items()}
+
+
+def test_variants_of_shopify_have_the_pictures_that_their_lines_name(take_table: Taken) -> None:
+    web = Web(side=png(1), red=png(2), blue=png(3), inside=png(4), lid=png(5), green=png(6))
+    preview = take_table(SHOPIFY, dry_run=True, web=web)
+    assert (preview.of("products").added, preview.refusals, web.fetched) == (2, [], [])
+    assert take_table(SHOPIFY, web=web).refusals == []
+    assert [image.source and image.source[15:-4] for image in one("mug").images] == ["side", "red", "inside", "blue"]
+    assert [image.alt for image in one("mug").images] == ["From the side", "Red mug", "", ""]
+    assert shown("mug") == {"MUG-R": "https://x.test/red.png", "MUG-B": "https://x.test/blue.png", "MUG-G": None}
+    assert [image.source for image in one("LID").images] == ["https://x.test/lid.png"]
+    assert take_table(SHOPIFY, web=web).of("products").unchanged == 2 and len(web.fetched) == 5
+    take_table(SHOPIFY.replace("x.test/blue.png", "x.test/green.png"), web=web)
+    assert shown("mug")["MUG-B"] == "https://x.test/green.png"
+
+
+def test_a_picture_of_a_variant_that_cannot_be_had_is_named_once_and_takes_none_away(take_table: Taken) -> None:
+    web = Web(side=png(1), red=png(2), blue=png(3), inside=png(4), lid=png(5))
+    take_table(SHOPIFY, web=web)
+    report = take_table(SHOPIFY.replace("x.test/blue.png", "x.test/gone.png"), web=web)
+    assert [one.reason for one in report.refusals] == ["https://x.test/gone.png: The host answered with status 404."]
+    assert shown("mug")["MUG-B"] == "https://x.test/blue.png"
+    assert take_table("Handle,Variant SKU,Variant Inventory Qty\nmug,MUG-B,7").refusals == []
+    assert shown("mug")["MUG-B"] == "https://x.test/blue.png"
+
+
+def test_a_table_of_other_programs_names_pictures_of_variants_by_file(take_table: Taken) -> None:
+    archive = packed({"red.png": png(1), "blue.png": png(2)})
+    head = "sku,name,price,variantSku,option1Name,option1Value,Variant: picture"
+    report = take_table(f"{head}\nT,Tent,10,T-R,Colour,Red,red.png\nT,,,T-B,,Blue,blue.png\n", archive)
+    assert report.refusals == [] and report.notes == []
+    own = {variant.sku: variant.picture for variant in one("T").variants}
+    assert [own["T-R"], own["T-B"]] == [image.file for image in one("T").images]

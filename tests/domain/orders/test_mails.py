@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from sqlalchemy import text
 
-from app.domain.catalogue.models import ProductImage, Variant
 from app.domain.orders import lifecycle, mails
 from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import place
@@ -23,10 +23,17 @@ from app.domain.work.context import WorkContext
 from app.domain.work.mailing import Mail, MailNotSent
 from app.extensions import db
 from app.transaction import transaction
-from tests.domain.orders.conftest import MIA, Shopper, product
+from tests.domain.orders.conftest import MIA, Shopper
 from tests.fakes.clock import StoppedClock
 
 SHOP = ShopContact("Fern & Co", "https://fern.test/")
+
+
+AROUND = mails.Around(
+    order_path=lambda site_id, order_id: f"/order/link-{site_id}-{order_id}",
+    given_back_of=lambda order: GivenBack.NOTHING,
+    pictures_of=lambda site_id, lines: {line.sku: f"/picture/{line.sku}.png" for line in lines},
+)
 
 
 class Post:
@@ -77,12 +84,11 @@ def test_who_orders_gets_one_confirmation(mia: Shopper, work: WorkContext, post:
     order(mia)
     [mail] = waiting()
     assert (mail.kind, mail.email) == ("received", "mia@home.test")
-    assert mails.send(work, post, mail.id, path_of, nothing_given_back) and not mails.send(
-        work, post, mail.id, path_of, nothing_given_back
-    )
+    assert mails.send(work, post, mail.id, AROUND) and not mails.send(work, post, mail.id, AROUND)
     [sent] = post.sent
     assert (sent.to, sent.subject.partition(" – ")[0]) == ("mia@home.test", "Order 1 received")
     assert "2 × Kettle" in sent.text
+    assert re.search(r'<img src="https?://[^/"]+/picture/KETTLE.png"', sent.html)
     assert [(mail.state, mail.email) for mail in waiting()] == [("done", None)]
 
 
@@ -113,7 +119,7 @@ def test_a_refused_mail_is_tried_again_and_given_up_after_three_days(
 ) -> None:
     order(mia)
     [mail], post.refusals = waiting(), 99
-    mails.send(work, post, mail.id, path_of, nothing_given_back)
+    mails.send(work, post, mail.id, AROUND)
     assert [(one.state, one.error) for one in waiting()] == [("waiting", "The mail server is away.")]
     assert not mails.due(clock)
     clock.move(minutes=1)
@@ -129,7 +135,7 @@ def test_an_address_that_was_erased_meanwhile_gets_nothing(mia: Shopper, work: W
     [mail] = waiting()
     with transaction():
         db.session.get_one(OrderMail, mail.id).email = None
-    mails.send(work, post, mail.id, path_of, nothing_given_back)
+    mails.send(work, post, mail.id, AROUND)
     assert post.sent == [] and [one.state for one in waiting()] == ["failed"]
 
 
@@ -161,7 +167,7 @@ def test_a_mail_that_is_not_true_any_more_is_not_sent_and_is_no_failure(
         db.session.get_one(OrderMail, mail.id).kind = kind
         for name, value in ({"ready_at": mia.clock.now()} | change).items():
             setattr(db.session.get_one(Order, placed.id), name, value)
-    assert mails.send(work, post, mail.id, path_of, nothing_given_back)
+    assert mails.send(work, post, mail.id, AROUND)
     assert post.sent == []
     assert [(one.state, one.error, one.was_sent, one.email) for one in waiting()] == [("done", reason, False, None)]
 
@@ -178,21 +184,13 @@ def test_a_mail_of_a_kind_that_a_later_release_brought_is_left_to_it(
         db.session.flush()
         db.session.execute(text("pragma ignore_check_constraints = off"))
     assert list(mails.due(clock)) == []
-    assert not mails.send(work, post, mail.id, path_of, nothing_given_back)
+    assert not mails.send(work, post, mail.id, AROUND)
     with transaction():
         lifecycle.cancel(Author(mia.site_id, "Ben", mia.clock), placed.id)
     assert post.sent == []
     assert [(one.kind, one.state, one.email, one.attempts) for one in waiting()] == [
         ("of later", "waiting", "mia@home.test", 0)
     ]
-
-
-def path_of(site_id: int, order_id: str) -> str:
-    return f"/order/link-{site_id}-{order_id}"
-
-
-def nothing_given_back(order: Order) -> GivenBack:
-    return GivenBack.NOTHING
 
 
 def letter(
@@ -317,26 +315,12 @@ def test_a_shop_that_sends_no_mail_about_collected_orders_sends_none(mia: Shoppe
     assert [mail.kind for mail in waiting()] == ["received"]
 
 
-def test_a_mail_shows_the_photograph_of_the_variant_or_of_its_product(mia: Shopper) -> None:
-    mia.add("TENT-L")
-    mia.add("KETTLE")
-    placed = mia.order().order
-    with transaction():
-        tent, size = {"product_id": product("TENT").id}, {"position": 0, "width": 800, "height": 800}
-        for file in ("aa.webp", "bb.webp"):
-            db.session.add(ProductImage(site_id=mia.site_id, file=file, **tent, **size))
-        db.session.query(Variant).filter_by(sku="TENT-L").one().picture = "bb.webp"
-    lines = db.session.get_one(Order, placed.id).lines
-    shown = mails.picture_addresses(mia.site_id, lines, "https://fern.test/")
-    assert shown == {"TENT-L": f"https://fern.test/media/{mia.site_id}/bb.jpg"}
-
-
 def test_a_confirmation_counts_as_sent_only_where_mails_leave_the_machine(
     mia: Shopper, work: WorkContext, post: Post
 ) -> None:
     placed = order(mia)
     assert mails.confirmation_of(placed, post) is mails.Confirmation.WAITING
-    mails.send(work, post, waiting()[0].id, path_of, nothing_given_back)
+    mails.send(work, post, waiting()[0].id, AROUND)
     assert mails.confirmation_of(placed, post) is mails.Confirmation.SENT
     post.reaches_people = False
     assert mails.confirmation_of(placed, post) is mails.Confirmation.NOT_SENT

@@ -20,7 +20,7 @@ from app.domain.pos.transactions import TransactionRow
 from app.domain.shared.money import decimal_text, decimals
 from app.domain.shared.problems import Invalid
 from app.domain.sites.sites import time_zone_of
-from app.web.htmx import wants_fragment
+from app.web.htmx import push_address, wants_fragment
 from app.web.permissions import Permission, requires
 
 HEADER = (
@@ -90,7 +90,7 @@ def pos_transactions() -> Response:
     choices = {} if is_fragment else _choices(site_id)
     answer = make_response(render_template(template, **context, **choices))
     if filters.names_card:  # Neither the address bar nor the browser's history keeps it.
-        answer.headers["HX-Push-Url"] = f"{url_for('admin.pos_transactions')}?{filters.query()}"
+        push_address(answer, f"{url_for('admin.pos_transactions')}?{filters.query()}")
     return answer
 
 

@@ -32,7 +32,7 @@ from app.domain.taxonomy.products.classification import SavedProduct, create_pro
 from app.domain.taxonomy.products.panel import product_panel
 from app.domain.taxonomy.taxonomies import ActiveTaxonomy, active_with_tree
 from app.transaction import transaction
-from app.web.htmx import redirect_page, wants_fragment
+from app.web.htmx import push_address, redirect_page, wants_fragment
 from app.web.permissions import Permission, requires
 
 
@@ -218,7 +218,7 @@ def _list(filters: ProductList, marked: Collection[int] = (), renews: bool = Fal
     template = "admin/products/_results.html" if wants_fragment() else "admin/products/list.html"
     context = {"page": page, "marked": marked, "fragment": wants_fragment(), "renews": renews}
     answer = make_response(render_template(template, **context))
-    answer.headers["HX-Push-Url"] = f"{url_for('admin.products_list')}?{filters.query(page=filters.page)}".rstrip("?")
+    push_address(answer, f"{url_for('admin.products_list')}?{filters.query(page=filters.page)}".rstrip("?"))
     return answer
 
 

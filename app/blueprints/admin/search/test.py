@@ -29,7 +29,7 @@ from app.domain.shared.typed_times import local_text, moment_of, moment_with_zon
 from app.domain.sites.sites import currency_of, time_zone_of
 from app.transaction import transaction
 from app.web.errors import wants_json
-from app.web.htmx import wants_fragment
+from app.web.htmx import push_address, wants_fragment
 from app.web.permissions import Permission, requires
 
 LONGEST_REFERENCE = 200
@@ -54,7 +54,10 @@ def search_test() -> Response:
         response = _explanation_answer(question)
     else:
         response = make_response(_show_test(question, zone, problems))
-        response.headers["HX-Replace-Url" if "follow" in request.args else "HX-Push-Url"] = _test_address(question)
+        if "follow" in request.args:
+            response.headers["HX-Replace-Url"] = _test_address(question)
+        else:
+            push_address(response, _test_address(question))
     response.headers["Vary"] = "Accept, HX-Request"
     response.headers["Cache-Control"] = "no-store"
     return response

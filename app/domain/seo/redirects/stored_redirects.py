@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -59,6 +59,7 @@ class Follower:
     old_path: str
     source: Source
     since: datetime
+    redirect_id: int = 0
 
 
 def redirect_at(shop: Shop, pages_of: LandingPagesOf, path: str) -> Follower | None:
@@ -79,7 +80,9 @@ def redirect_at(shop: Shop, pages_of: LandingPagesOf, path: str) -> Follower | N
             return found
         first = first or rows[step.old_path]
         query = joined(step.to.query, query)
-        follower = Follower(replace(step.to, query=query), first.old_path, Source(first.source), first.updated_at)
+        follower = Follower(
+            replace(step.to, query=query), first.old_path, Source(first.source), first.updated_at, first.id
+        )
         path = step.to.path
         if path in visited:
             return None
@@ -143,6 +146,8 @@ class RedirectRow:
     updated_by: str
     updated_at: datetime
     revision: int
+    hits: int = 0
+    last_hit_on: date | None = None
     rests: bool = False
 
 
@@ -165,9 +170,8 @@ def list_redirects(
 
 def listed_redirect(row: Redirect, rests: bool) -> RedirectRow:
     place = _destination(row)
-    return RedirectRow(
-        row.id, row.old_path, place, Source(row.source), row.updated_by, row.updated_at, row.revision, rests
-    )
+    made = row.updated_by, row.updated_at, row.revision
+    return RedirectRow(row.id, row.old_path, place, Source(row.source), *made, row.hits, row.last_hit_on, rests)
 
 
 def every_redirect(site_id: int) -> Iterable[tuple[str, Destination]]:
