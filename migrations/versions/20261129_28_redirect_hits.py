@@ -1,7 +1,7 @@
 """How often a redirect was followed, and the last day
 
 Revision: a6d94b1e72c8
-Follows: f17c05a9e3d2
+Follows: b61d0c84e7f3
 Date: 2026-11-29 04:45:00.000000+00:00
 """
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "a6d94b1e72c8"
-down_revision = "f17c05a9e3d2"
+down_revision = "b61d0c84e7f3"
 branch_labels = None
 depends_on = None
 
