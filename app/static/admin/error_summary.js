@@ -6,8 +6,10 @@ const name = (summary) => {
   const fields = new Map();
   for (const line of summary.querySelectorAll("li:has(> a[href^='#'])")) {
     const link = line.firstElementChild;
-    const field = document.getElementById(link.getAttribute("href").slice(1));
+    const id = link.getAttribute("href").slice(1);
+    const field = document.getElementById(id) ?? document.getElementById(id.replace(/-\d+$/, "")); // One value of several.
     if (!field) continue;
+    link.setAttribute("href", `#${field.id}`);
     fields.set(line, field);
     const label = nameOf(field);
     if (label && !link.textContent.toLowerCase().includes(label.toLowerCase())) link.prepend(`${label}: `);

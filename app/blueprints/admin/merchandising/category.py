@@ -114,8 +114,11 @@ class CategoryParts:
 
 def _distinct(lines: str) -> list[str]:
     """Return the names of a text, one per line, each once whatever its case."""
-    names = {name.casefold(): name for line in reversed(lines.splitlines()) if (name := " ".join(line.split()))}
-    return list(reversed(names.values()))
+    names: dict[str, str] = {}
+    for line in lines.splitlines():
+        if name := " ".join(line.split()):
+            names.setdefault(name.casefold(), name)
+    return list(names.values())
 
 
 class CategoryEditor(ContentEditor):

@@ -42,6 +42,7 @@ from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import Permission, requires
 
 LONGEST_TEXT = 10_000
+LONGEST_LEVEL = 1_000  # Of a path.
 LEVEL, VALUE = "level", "value"
 
 
@@ -70,11 +71,15 @@ class ClassifyForm:
             filters=filters,
             product_ids=product_ids,
             what=VALUE if sent.get("what") == VALUE else LEVEL,
-            level_id=_sent_level(sent.get("levelId", "").strip()),
+            level_id=sent.get("levelId", "").strip()[:LONGEST_LEVEL],
             attribute_id=sent.get("attributeId", "")[:200],
             way=ways.get(sent.get("way", ""), Way.SET),
             texts=tuple(text[:LONGEST_TEXT] for text in sent.getlist("given") if text.strip()),
         )
+
+    def of_tree(self, tree: TaxonomyTree) -> ClassifyForm:
+        """Return the form with the id of its level, which is typed as its id, its path or its name."""
+        return replace(self, level_id=meant_level(tree, self.level_id) or self.level_id)
 
     @property
     def given(self) -> Any:
@@ -99,11 +104,6 @@ class ClassifyForm:
         rules = replace(definitions[0].validation, mandatory=False) if len(definitions) == 1 else NO_RULES
         attribute = replace(definitions[0], allowed_values=tuple(values), validation=rules)
         return AttributeInput(attribute, tuple(self.texts), None, tuple(problems), is_missing=False)
-
-
-def _sent_level(text: str) -> str:
-    """Return the id of the level that is sent as its id, its path or its name; the text itself where it means none."""
-    return (meant_level(active_tree(current_user.site_id), text) if text else None) or text[:200]
 
 
 Answer = str | Response
@@ -154,7 +154,7 @@ def _start(form: ClassifyForm) -> TaxonomyTask:
     author = current_author()
     chosen = chosen_products(author.site_id, form.product_ids, form.filters)
     if form.what == LEVEL:
-        return assign_level(author, chosen, form.level_id)
+        return assign_level(author, chosen, form.of_tree(active_tree(author.site_id)).level_id)
     return assign_value(author, chosen, form.attribute_id, form.way, form.given)
 
 
@@ -162,6 +162,7 @@ def _page(form: ClassifyForm, errors: FieldErrors = NO_ERRORS) -> Answer:
     site_id = current_user.site_id
     taxonomy = active_with_tree(ports.clock(), site_id)
     tree = taxonomy.tree if taxonomy else TaxonomyTree()
+    form = form.of_tree(tree)
     chosen = chosen_products(site_id, form.product_ids, form.filters)
     products = count_chosen(site_id, chosen, tree)
     level_ids = levels_of(site_id, tree, chosen) if form.what == VALUE else []
