@@ -139,3 +139,48 @@ def test_the_product_of_a_golden_search_is_changed_by_its_picture(page: Page) ->
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(product).to_have_value("TENT-02")
+
+
+def test_levels_of_a_rule_are_chips_that_enter_adds_and_a_button_takes_out(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/search/ranking/new?term=chips")
+    field = page.get_by_label("Only where the other words name a level")
+    chips = page.locator("#narrowing .chip")
+    for path in ("Outdoor › Camping › Tents", "Outdoor › Camping › Stoves"):
+        field.fill(path)
+        field.press("Enter")
+        expect(chips.last).to_contain_text(path)
+        expect(field).to_be_focused()
+        expect(field).to_have_value("")
+    page.get_by_role("button", name="Remove Outdoor › Camping › Tents").press("Enter")
+    expect(chips).to_have_count(1)
+    expect(field).to_be_focused()
+    assert Axe().run(page, context="#narrowing").response["violations"] == []
+
+
+def test_the_look_up_of_a_test_closes_once_the_test_is_requested(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/search/test")
+    page.get_by_label("Search words").fill("tent")
+    product = page.get_by_label("Product (optional)")
+    product.press_sequentially("tent")
+    found = page.locator("#f-product-found .found")
+    expect(found).to_be_visible()
+    product.press("Enter")
+    expect(page.locator("#answer")).to_contain_text("tent")
+    expect(found).to_have_count(0)
+    product.press_sequentially("s")
+    expect(found).to_be_visible()
+
+
+def test_the_summary_of_a_refused_product_names_its_fields_in_their_order(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/catalogue/product/new")
+    page.get_by_label("Stock", exact=True).fill("some")
+    page.get_by_label("Price (GBP)").fill("dear")
+    page.get_by_label("Rating", exact=True).fill("high")
+    page.keyboard.press("Control+Enter")
+    lines = page.locator("#details-news li")
+    expect(lines.first).to_contain_text("ame")
+    texts = [text for text in lines.all_inner_texts() if "“" in text]
+    assert [text.partition(":")[0] for text in texts] == ["Price (GBP)", "Stock", "Rating"]

@@ -16,6 +16,21 @@ def _stocked(stocked: None) -> None:
     """Every test here looks at products."""
 
 
+FOCUS_A_CARD_IN_SIGHT = """within => {
+  const box = (one) => one.getBoundingClientRect();
+  const isInSight = (one) => box(one).top > 80 && box(one).bottom < innerHeight - 80;
+  const cards = [...document.querySelectorAll("[data-grid] > :nth-child(n + 3)")];
+  const found = cards.map((card) => card.querySelector(within));
+  const seen = found.filter((one) => one && one.getAttribute("aria-disabled") !== "true" && isInSight(one));
+  seen.at(-1)?.focus({ preventScroll: true });
+  return seen.at(-1)?.id;
+}"""
+WHERE_IT_STANDS = """id => {
+  const box = document.getElementById(id).closest("[data-row]").getBoundingClientRect();
+  return [box.top, box.bottom, innerHeight];
+}"""
+
+
 def in_order(page: Page) -> list[str]:
     return [str(field.get_attribute("value")) for field in page.locator("[name=product]").all()]
 
@@ -91,6 +106,44 @@ def test_the_category_is_shown_as_shoppers_see_it(page: Page) -> None:
     assert Axe().run(page).violations_count == 0
     page.get_by_role("button", name="List", exact=True).press("Enter")
     expect(figure).to_have_count(0)
+
+
+@pytest.mark.parametrize("page", [(1280, 800), (390, 844)], indirect=True, ids=["desktop", "phone"])
+def test_a_moved_picture_stays_in_sight_wherever_the_page_is_scrolled(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising/category/1?show=grid")
+    news = page.locator("#products-news")
+    for press, distance in (
+        ("Enter", 0),
+        ("Alt+ArrowLeft", 200),
+        ("Enter", 400),
+        ("Alt+ArrowRight", 500),
+        ("Enter", 700),
+    ):
+        page.evaluate("distance => scrollTo(0, distance)", distance)
+        focused = page.evaluate(FOCUS_A_CARD_IN_SIGHT, "[id^=top-]" if press == "Enter" else "a")
+        assert focused, distance
+        before, said = page.evaluate("scrollY"), news.inner_text()
+        page.keyboard.press(press)
+        expect(news).not_to_have_text(said)
+        expect(page.locator(f"#{focused}")).to_be_focused()
+        top, bottom, height = page.evaluate(WHERE_IT_STANDS, focused)
+        assert top >= 50 and bottom <= height, (press, distance, top, bottom)
+        assert abs(page.evaluate("scrollY") - before) < height, (press, distance)
+
+
+@pytest.mark.parametrize("page", [(1280, 800)], indirect=True, ids=["desktop"])
+def test_what_a_look_up_finds_comes_into_sight(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising/category/1")
+    field = page.get_by_label("Add products")
+    field.evaluate("one => scrollTo(0, one.getBoundingClientRect().bottom + scrollY - innerHeight + 70)")
+    field.press_sequentially("a")
+    expect(page.locator("#found .found")).to_be_visible()
+    page.wait_for_function(
+        "() => document.querySelector('#found .found').getBoundingClientRect().bottom <= innerHeight - 60"
+    )
+    assert field.evaluate("one => one.getBoundingClientRect().top") > 50
 
 
 @pytest.mark.parametrize("page", [(390, 844)], indirect=True, ids=["phone"])

@@ -20,7 +20,7 @@ BURYING = ("bury", "unbury")
 PRODUCT_ACTIONS = (*MOVES, *BURYING, "undo", "show", "more")
 GRID, LIST, SHOP = "grid", "list", "shop"  # The last is the page that shoppers see, as it is saved.
 LAYOUTS = ((LIST, "List"), (GRID, "Grid"), (SHOP, "As shoppers see it"))
-FURTHER = 24  # Products behind those in order that the grid shows, and as many again with each “Show more”.
+FURTHER = 24  # Products behind those in order that are shown, and as many again with each “Show more”.
 MOST_FURTHER = 1_200
 MOST_COMPARED = 5_000  # Products whose place without the order by hand is known.
 
@@ -44,7 +44,7 @@ class ProductOrder:
     """The products of a form: `ids` are those placed by hand, in their order, `buried` those that stand last; one that
     is both stands behind the others of `ids`. `before` and `buried_before` are those before the latest step, None where
     nothing can be undone; `now` those that the page was made with, since what is dragged stands elsewhere already when
-    the form is sent; `further` is how many of the products behind them the grid shows."""
+    the form is sent; `further` is how many of the products behind them are shown."""
 
     ids: tuple[int, ...] = ()
     buried: tuple[int, ...] = ()
@@ -118,10 +118,10 @@ class ProductOrder:
         return self.in_order[-1] if intent.startswith("end:") and self.in_order else None
 
     def listed(self, site_id: int, order_without_hand: Callable[[], Sequence[int]]) -> dict[str, Any]:
-        """Return what the templates show: the `rows` of the products in order, the `buried_rows`, of which `kept_rows`
-        are placed by hand, and for the grid its `cards`, the `buried_cards` and how many products `behind` are not
-        shown yet."""
-        without_hand = order_without_hand() if self.layout == GRID else ()
+        """Return what the templates show: the `rows` of the products in order, the first `loose_rows` of those `behind`
+        them, which the category has by itself, the `buried_rows`, of which `kept_rows` are placed by hand, and for the
+        grid its `cards` and the `buried_cards`. So many products are `not_shown` yet."""
+        without_hand = order_without_hand() if self.layout != SHOP else ()
         behind = _without(without_hand, (*self.in_order, *self.buried))
         shown = behind[: self.further]
         found = {row.id: row for row in products_by_id(site_id, (*self.in_order, *shown, *self.buried))}
@@ -129,14 +129,14 @@ class ProductOrder:
             [found[id] for id in ids if id in found]
             for ids in (self.in_order, shown, self.buried, _without(self.ids, self.in_order))
         )
-        listed = {"rows": rows, "buried_rows": buried, "kept_rows": kept, "cards": (), "buried_cards": (), "behind": 0}
+        listed = {"rows": rows, "loose_rows": loose, "buried_rows": buried, "kept_rows": kept, "behind": len(behind)}
+        listed |= {"cards": (), "buried_cards": (), "not_shown": len(behind) - len(shown)}
         if self.layout != GRID:
             return listed
         sold, ahead = units_sold(site_id, list(found)), sum(row.enabled for row in rows) + len(behind)
         return listed | {
             "cards": _cards([*rows, *loose], set(self.in_order), without_hand, sold),
             "buried_cards": _buried_cards(buried, ahead, set(self.ids), without_hand, sold),
-            "behind": len(behind) - len(shown),
         }
 
 

@@ -29,9 +29,11 @@ def picture_of_row(row: ProductRow, options: Mapping[str, str] | None = None) ->
 
 
 @bp.app_template_global("picture_of_product")
-def picture_of_product(product: Product) -> str:
-    image = product.images[0].file if product.images else None
-    colour = colour_in(product.taxonomy_attributes)
+def picture_of_product(product: Product, options: Mapping[str, str] | None = None, own: str = "") -> str:
+    """Return the address of a product's picture, or of that of a variant with these options and `own` file."""
+    files = [image.file for image in product.images]
+    image = own if own in files else next(iter(files), None)
+    colour = colour_of_options(options or {}) or colour_in(product.taxonomy_attributes)
     return _picture(image, _kind_of(product.taxonomy_level_id), product.name, colour, product.id)
 
 

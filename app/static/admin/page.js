@@ -1,5 +1,6 @@
 // What HTML cannot say by itself, for every page of the admin; pages work without it, except for dialogs in browsers
 // without invoker commands.
+import "./error_summary.js";
 import "./forms.js";
 import "./selection.js";
 import "./focus.js";

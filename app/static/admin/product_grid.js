@@ -19,7 +19,7 @@ export function followGrid(move, type) {
     const focused = document.activeElement;
     if (within < from) cards[within].before(row);
     else cards[within].after(row);
-    focused.focus();
+    focused.focus({ preventScroll: true });
     move(row, within);
   });
 
@@ -37,5 +37,25 @@ export function followGrid(move, type) {
     if (event.key !== "Enter" || !event.target.dataset?.placeOf) return;
     event.preventDefault();
     go(event.target);
+  });
+  keepInSight();
+}
+
+// Where an answer draws the grid anew, it and the page stay scrolled as they were, and the card with the focus is in sight.
+function keepInSight() {
+  let grid = null;
+  let scrolled = 0;
+  let page = 0;
+  document.addEventListener("htmx:before:swap", () => {
+    grid = document.querySelector("[data-grid]");
+    scrolled = grid?.scrollTop ?? 0;
+    page = scrollY;
+  });
+  document.addEventListener("htmx:after:swap", () => {
+    const drawn = document.querySelector("[data-grid]");
+    if (!drawn || drawn === grid) return;
+    drawn.scrollTop = scrolled;
+    if (!drawn.closest(".rule-preview")) scrollTo(scrollX, page);
+    drawn.querySelector(".grid-card:focus-within")?.scrollIntoView({ block: "nearest" });
   });
 }

@@ -4,6 +4,25 @@ import "./page.js";
 
 const close = (picker) => picker.querySelector("[data-picks]").replaceChildren();
 
+// A list that opens comes into sight with its field. What is found only after the form was sent opens no more.
+const answered = new WeakSet();
+document.addEventListener("submit", (event) => {
+  for (const picker of event.target.querySelectorAll("[data-picker]")) {
+    answered.add(picker);
+    if (picker.querySelector(".found")) close(picker);
+  }
+});
+document.addEventListener("input", (event) => {
+  const picker = event.target.closest?.("[data-picker]");
+  if (picker) answered.delete(picker);
+});
+document.addEventListener("htmx:after:swap", () => {
+  const picker = document.activeElement?.closest("[data-picker]");
+  if (!picker?.querySelector(".found")) return;
+  if (answered.has(picker)) close(picker);
+  else picker.scrollIntoView({ block: picker.offsetHeight > innerHeight - 160 ? "start" : "nearest" });
+});
+
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-pick]");
   const picker = button?.closest("[data-picker]");

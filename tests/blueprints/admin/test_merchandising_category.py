@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from flask import Flask
@@ -233,6 +234,11 @@ def test_a_rule_takes_levels_and_manufacturers(app: Flask, mia: Merchandiser, id
     mia.swap(page(ids["gifts"]), form(name="Gifts", seoName="gifts", level="tents", manufacturers=" HP \n\nDell\nHP"))
     saved = node(app, ids["gifts"])
     assert (saved.source_levels, saved.source_manufacturers) == (["tents"], ["HP", "Dell"])
+    parts, chosen = page(ids["gifts"], "/parts"), form(manufacturers=["HP", "Dell", "hp"])
+    added = mia.swap(parts, chosen | {"intent": "manufacturer-add"}).text
+    assert re.findall(r'value="manufacturer-remove:([^"]*)"', added) == ["HP", "Dell"]
+    fewer = mia.swap(parts, chosen | {"intent": "manufacturer-remove:HP"}).text
+    assert re.findall(r'value="manufacturer-remove:([^"]*)"', fewer) == ["Dell"]
 
 
 def test_levels_are_offered_and_named_by_their_paths(app: Flask, mia: Merchandiser, ids: dict[str, int]) -> None:

@@ -65,6 +65,18 @@ def test_the_grid_shows_what_is_in_order_and_what_follows(
     assert rows(more) == [first, *tents]
 
 
+def test_the_list_shows_what_is_placed_by_hand_and_then_what_the_rule_takes(
+    mia: Merchandiser, ids: dict[str, int], tents: list[int]
+) -> None:
+    html = mia.fragment(page(ids["camping"])).text
+    assert "0 placed by hand, 30 by the rule" in html and "No products yet" not in html
+    assert re.findall(r'value="top:(\d+)"', html) == [str(id) for id in tents[:24]]
+    assert "6 further products follow" in html
+    pinned_first = mia.swap(page(ids["camping"]), sent([], f"top:{tents[3]}", layout="list", further="48")).text
+    assert (rows(pinned_first), "1 placed by hand, 29 by the rule" in pinned_first) == ([tents[3]], True)
+    assert "Show more" not in pinned_first
+
+
 def test_a_margin_counts_the_places_against_the_order_of_the_shop(
     mia: Merchandiser, ids: dict[str, int], tents: list[int]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -140,7 +141,17 @@ def test_a_level_is_previewed_with_what_would_be_lost_and_nothing_is_started(app
     assert "1 is there already." in text
     assert "<li>Colour: 1</li>" in text and "<li>Sleeps: 1</li>" in text
     assert "Change 3 products" in text
+    assert text.count('class="thumb"') == 3, "the products that would move, with their pictures"
     assert requested_tasks(app) == []
+
+
+@pytest.mark.usefixtures("ids")
+def test_a_level_is_typed_by_its_name_and_shown_by_its_path(mia: Merchandiser) -> None:
+    text = mia.swap(CLASSIFY, {"what": "level", "levelId": "boots"}).text
+    path = re.findall(r'name="levelId" value="([^"]*)"', text)[0]
+    assert path.endswith("Boots")
+    assert "Change 3 products" in mia.swap(CLASSIFY, {"what": "level", "levelId": path}).text
+    assert "Change 3 products" in mia.swap(CLASSIFY, {"what": "level", "levelId": " bOOts "}).text
 
 
 def test_the_preview_of_very_many_products_is_a_request_of_its_own(

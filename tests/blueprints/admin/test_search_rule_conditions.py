@@ -180,10 +180,23 @@ def test_an_unknown_category_is_refused_at_its_field_and_stays_as_typed(app: Fla
     sent = {"match": "any", "term": "week", "categories": "Outdoor; Boats", "boost": ["TENT-1"]}
     page = categories.post(NEW, sent, 400)
     assert "The shop has no category “Boats”." in text(page)
-    assert page.value("categories") == "Outdoor; Boats"
+    assert values(page, "categories") == ["Outdoor", "Boats"]
     assert [one["name"] for one in page.all("input") if one.get("aria-invalid")] == ["categories"]
     page = categories.post(NEW, sent | {"categories": ""}, 400)
     assert "needs a level or a category" in text(page)
+
+
+def test_levels_and_categories_are_added_and_taken_out_in_the_form_alone(app: Flask, categories: Merchandiser) -> None:
+    sent = FORM | {"levels": ["Camping › Tents", "camping"], "categories": ["Outdoor › Camping", "Boats"]}
+    added = categories.swap(NEW, sent | {"intent": "levels-add"}).text
+    assert 'value="levels-remove:Camping › Tents"' in added and 'value="levels-remove:camping"' in added
+    assert added.count('name="categories"') == 2 and 'value="Boats" list=' in added
+    fewer = categories.swap(NEW, sent | {"intent": "levels-remove:camping"}).text
+    assert "levels-remove:camping" not in fewer and 'name="levels" value="Camping › Tents"' in fewer
+    without_script = categories.post(NEW, sent | {"intent": "categories-remove:Boats"}, 200)
+    assert values(without_script, "categories") == ["Outdoor › Camping", ""]
+    with app.app_context():
+        assert db.session.scalars(select(SearchRule)).all() == []
 
 
 def test_the_list_and_the_editor_say_that_a_category_is_gone(app: Flask, categories: Merchandiser) -> None:

@@ -3,7 +3,7 @@ are shown of it. It extends the editor of all content."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -20,6 +20,7 @@ from app.blueprints.admin.merchandising.trees import LIST
 from app.blueprints.admin.product_order import MOST_COMPARED
 from app.blueprints.admin.redirect_choice import redirects_old_address
 from app.blueprints.storefront.listing_previews import drawn_category
+from app.domain.catalogue.queries import manufacturers
 from app.domain.merchandising.categories import CATEGORY, CategoryDraft, describe_changed_addresses, placed_beyond_order
 from app.domain.merchandising.category_rules import SourceRule
 from app.domain.merchandising.models import Node
@@ -31,6 +32,7 @@ from app.domain.taxonomy.choices import level_paths, meant_level
 from app.domain.taxonomy.taxonomies import active_tree
 from app.web.permissions import Permission, requires
 
+MOST_SUGGESTED = 500  # Manufacturers, as one types.
 PARTS = "admin/merchandising/category/_parts.html"
 
 
@@ -56,14 +58,14 @@ class CategoryParts:
         return cls(
             FacetList.sent(sent),
             tuple(dict.fromkeys(sent.getlist("level"))),
-            sent.get("manufacturers", ""),
+            "\n".join(_distinct("\n".join(sent.getlist("manufacturers")))),
             "excludeFromSitemap" in sent,
             sent.get("newLevel", "").strip(),
         )
 
     def after(self, action: str, name: str) -> Self:
-        """Return the parts after a button of the filters (`facet-up:colour`) or of the rule's levels (`level-add`,
-        `level-remove:7`)."""
+        """Return the parts after a button of the filters (`facet-up:colour`), of the rule's levels (`level-add`,
+        `level-remove:7`) or of its manufacturers, where the one that is typed is sent with the others."""
         subject, _, verb = action.partition("-")
         if subject == "facet":
             return replace(self, facets=self.facets.after(verb, name))
@@ -71,6 +73,9 @@ class CategoryParts:
             return self._with_chosen_level()
         if action == "level-remove":
             return replace(self, levels=tuple(level for level in self.levels if level != name))
+        if action == "manufacturer-remove":
+            kept = (one for one in self.manufacturers.splitlines() if one != name)
+            return replace(self, manufacturers="\n".join(kept))
         return self
 
     def _with_chosen_level(self) -> Self:
@@ -79,6 +84,17 @@ class CategoryParts:
             text = self.chosen_level[:80]
             return replace(self, level_problem=f"“{text}” is no level of the taxonomy, or the name of several.")
         return replace(self, levels=tuple(dict.fromkeys((*self.levels, level_id))), chosen_level="")
+
+    def chosen_levels(self, paths: Mapping[str, str]) -> list[tuple[str, str, str]]:
+        """Return the id, the path and what is wrong of each level."""
+        return [(id, paths.get(id, id), "" if id in paths else "not in the active taxonomy") for id in self.levels]
+
+    def other_levels(self, paths: Mapping[str, str]) -> list[str]:
+        return [path for id, path in paths.items() if id not in self.levels]
+
+    @property
+    def chosen_manufacturers(self) -> list[tuple[str, str, str]]:
+        return [(name, name, "") for name in _distinct(self.manufacturers)]
 
     def draft(self) -> dict[str, Any]:
         source = SourceRule(self.levels, tuple(self.manufacturers.splitlines()))
@@ -94,6 +110,15 @@ class CategoryParts:
             ("In the sitemap", *("No" if one.exclude_from_sitemap else "Yes" for one in (stored, self))),
         )
         return [Difference(*pair) for pair in pairs if pair[1].split() != pair[2].split()]
+
+
+def _distinct(lines: str) -> list[str]:
+    """Return the names of a text, one per line, each once whatever its case."""
+    names: dict[str, str] = {}
+    for line in lines.splitlines():
+        if name := " ".join(line.split()):
+            names.setdefault(name.casefold(), name)
+    return list(names.values())
 
 
 class CategoryEditor(ContentEditor):
@@ -166,7 +191,7 @@ EDITOR = CategoryEditor(
     ),
     holds_products=True,
     buries_products=True,
-    products_help="Shown first, in this order, before the products of the rule.",
+    products_help="What is placed by hand is shown first, in this order, before the products of the rule.",
     has_list=False,
     parts=CategoryParts,
     parts_template=PARTS,
@@ -214,6 +239,7 @@ def _parts(record: Node, parts: CategoryParts) -> dict[str, Any]:
         "facets": facets,
         "inherits": True,
         "levels": level_paths(shop.taxonomy),
+        "manufacturers": manufacturers(record.site_id, "", MOST_SUGGESTED),
     }
 
 

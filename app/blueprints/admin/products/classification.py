@@ -17,10 +17,10 @@ from app.blueprints.admin.forms import FieldErrors, sent_ids
 from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import Completeness, ProductList, Shown, Stock
 from app.domain.catalogue.products import MOST_AT_ONCE as MOST_TICKED
+from app.domain.catalogue.queries import ProductRow, products_by_id
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.taxonomy.choices import attribute_choices, governing_definitions
+from app.domain.taxonomy.choices import attribute_choices, governing_definitions, level_paths, meant_level
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.product_list import level_choices
 from app.domain.taxonomy.products.panel import AttributeInput
 from app.domain.taxonomy.tasks.assignments import (
     LevelPreview,
@@ -30,17 +30,19 @@ from app.domain.taxonomy.tasks.assignments import (
     assign_value,
     chosen_products,
     count_chosen,
+    first_chosen,
     level_preview,
     levels_of,
     value_preview,
 )
-from app.domain.taxonomy.taxonomies import active_with_tree
+from app.domain.taxonomy.taxonomies import active_tree, active_with_tree
 from app.domain.taxonomy.tree import NO_RULES, TaxonomyTree
 from app.transaction import transaction
 from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import Permission, requires
 
 LONGEST_TEXT = 10_000
+LONGEST_LEVEL = 1_000  # Of a path.
 LEVEL, VALUE = "level", "value"
 
 
@@ -69,11 +71,15 @@ class ClassifyForm:
             filters=filters,
             product_ids=product_ids,
             what=VALUE if sent.get("what") == VALUE else LEVEL,
-            level_id=sent.get("levelId", "")[:200],
+            level_id=sent.get("levelId", "").strip()[:LONGEST_LEVEL],
             attribute_id=sent.get("attributeId", "")[:200],
             way=ways.get(sent.get("way", ""), Way.SET),
             texts=tuple(text[:LONGEST_TEXT] for text in sent.getlist("given") if text.strip()),
         )
+
+    def of_tree(self, tree: TaxonomyTree) -> ClassifyForm:
+        """Return the form with the id of its level, which is typed as its id, its path or its name."""
+        return replace(self, level_id=meant_level(tree, self.level_id) or self.level_id)
 
     @property
     def given(self) -> Any:
@@ -101,6 +107,7 @@ class ClassifyForm:
 
 
 Answer = str | Response
+FIRST_SHOWN = 8  # Products of the preview that are shown with their pictures.
 NO_ERRORS = FieldErrors()
 MOST_PREVIEWED_AT_ONCE = 2_000  # Products whose preview takes a fraction of a second.
 
@@ -147,7 +154,7 @@ def _start(form: ClassifyForm) -> TaxonomyTask:
     author = current_author()
     chosen = chosen_products(author.site_id, form.product_ids, form.filters)
     if form.what == LEVEL:
-        return assign_level(author, chosen, form.level_id)
+        return assign_level(author, chosen, form.of_tree(active_tree(author.site_id)).level_id)
     return assign_value(author, chosen, form.attribute_id, form.way, form.given)
 
 
@@ -155,6 +162,7 @@ def _page(form: ClassifyForm, errors: FieldErrors = NO_ERRORS) -> Answer:
     site_id = current_user.site_id
     taxonomy = active_with_tree(ports.clock(), site_id)
     tree = taxonomy.tree if taxonomy else TaxonomyTree()
+    form = form.of_tree(tree)
     chosen = chosen_products(site_id, form.product_ids, form.filters)
     products = count_chosen(site_id, chosen, tree)
     level_ids = levels_of(site_id, tree, chosen) if form.what == VALUE else []
@@ -169,11 +177,12 @@ def _page(form: ClassifyForm, errors: FieldErrors = NO_ERRORS) -> Answer:
         "form": form,
         "here": _address(form.filters, form.product_ids),
         "products": products,
-        "levels": level_choices(tree),
+        "levels": level_paths(tree),
         "attributes": attribute_choices(tree, level_ids),
         "value_input": form.value_input(tree, level_ids, errors.within("given")),
         "words": list(describe_filters(form.filters, tree)),
         "preview": preview,
+        "first_products": _first_products(form, tree, chosen) if preview is not None else (),
         "awaits_preview": awaits_preview,
         "errors": errors,
     }
@@ -187,6 +196,12 @@ def _preview(form: ClassifyForm, tree: TaxonomyTree, chosen: dict[str, object]) 
     if form.what == LEVEL:
         return level_preview(site_id, tree, chosen, form.level_id)
     return value_preview(site_id, tree, chosen, form.attribute_id, form.way, form.given)
+
+
+def _first_products(form: ClassifyForm, tree: TaxonomyTree, chosen: dict[str, object]) -> list[ProductRow]:
+    """Return the first of the chosen products; of those that get a level, the first that are not there yet."""
+    level_id = form.level_id if form.what == LEVEL else None
+    return products_by_id(current_user.site_id, first_chosen(current_user.site_id, tree, chosen, FIRST_SHOWN, level_id))
 
 
 def _address(filters: ProductList, product_ids: object) -> str:

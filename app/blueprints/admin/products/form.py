@@ -64,6 +64,10 @@ class ProductForm:
     variants: tuple[VariantRow, ...] = ()
     taxonomy: TaxonomyForm = field(default_factory=TaxonomyForm)
 
+    def options_of(self, row: VariantRow) -> dict[str, str]:
+        """Return the options of a variant by their names."""
+        return dict(zip(self.option_names, row.options, strict=False))
+
     @classmethod
     def blank(cls) -> ProductForm:
         return cls(dict.fromkeys(TEXTS, ""), DEFAULT_FLAGS)

@@ -3,7 +3,7 @@ hand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from flask import flash, make_response, redirect, render_template, request, url_for
@@ -19,7 +19,7 @@ from app.blueprints.admin.taxonomy.products import TaxonomyForm, typed_texts
 from app.blueprints.callers import current_author
 from app.domain.catalogue import products, queries
 from app.domain.catalogue.listing import LONGEST_WORDS, ProductList
-from app.domain.catalogue.models import Product, ProductImage
+from app.domain.catalogue.models import Product
 from app.domain.catalogue.products import product_of
 from app.domain.merchandising import categories
 from app.domain.merchandising.product_pages import ProductEditor, product_editor
@@ -165,10 +165,10 @@ def product_create() -> Answer:
     address = url_for("admin.product_edit", product_id=product_id)
     if made.saved.refused_terms or made.dropped:
         return _page_in_place(_saved_editor(product_id, form, made, templates=(EDIT[0], EDIT[0])), address)
-    flash("Added. Search shows it in a few seconds. Pictures and categories can be added now.", "good")
+    flash("Added. Search shows it in a few seconds. Its pictures and categories can be added now.", "good")
     if made.not_applied:
         flash(made.not_applied, "warn")
-    return redirect_page(address) if wants_fragment() else redirect(address)
+    return redirect_page(f"{address}#images") if wants_fragment() else redirect(address)
 
 
 def _page_in_place(page: Response, address: str) -> Response:
@@ -189,8 +189,8 @@ def product_edit(product_id: int) -> Answer:
 def product_save(product_id: int) -> Answer:
     form = ProductForm.typed(request.form)
     if intent := request.form.get("intent"):
-        images = product_of(current_user.site_id, product_id).images
-        return _rows_or_page(form.after(intent), lambda changed: _editor(product_id, changed), images)
+        product = product_of(current_user.site_id, product_id)
+        return _rows_or_page(form.after(intent), lambda changed: _editor(product_id, changed), product)
     form = form.without_blank_rows()
     try:
         draft = form.draft(currency_of(current_user.site_id))
@@ -231,7 +231,7 @@ def _shown_summary(changed: int, enabled: bool) -> str:
 
 def _new_page(form: ProductForm, errors: FieldErrors = NOT_SAVED) -> Answer:
     site_id = current_user.site_id
-    context = {"form": form, "errors": errors, "images": (), "currency": currency_of(site_id)}
+    context = {"form": form, "errors": errors, "images": (), "product": None, "currency": currency_of(site_id)}
     return _answer(
         NEW, context | panel_context(active_with_tree(ports.clock(), site_id), form), errors.status if errors else 200
     )
@@ -253,6 +253,7 @@ def _editor_page(
     stored = ProductForm.of(editor.product, editor.currency)
     context = {
         "editor": editor,
+        "product": editor.product,
         "images": editor.product.images,
         "currency": editor.currency,
         "form": form.on(stored.revision) if errors.is_stale else form,
@@ -278,13 +279,13 @@ def _answer(templates: tuple[str, str], context: dict[str, object], status: int)
     return make_response(render_template(fragment if wants_fragment() else page, **context), status)
 
 
-def _rows_or_page(
-    form: ProductForm, page: Callable[[ProductForm], Answer], images: Sequence[ProductImage] = ()
-) -> Answer:
+def _rows_or_page(form: ProductForm, page: Callable[[ProductForm], Answer], product: Product | None = None) -> Answer:
     """Return the form after a button of the variants or, without JavaScript, of the level; nothing is saved."""
     if wants_fragment():
         removed = request.form["intent"].startswith("remove")
-        context = {"form": form, "errors": NOT_SAVED, "images": images, "changed": True, "moved_focus": removed}
+        images = product.images if product is not None else ()
+        context = {"form": form, "errors": NOT_SAVED, "product": product, "images": images, "changed": True}
+        context |= {"moved_focus": removed}
         return render_template("admin/products/_variants.html", **context)
     return page(form)
 

@@ -153,6 +153,9 @@ def _show_placing(rule: SearchRule | None, form: RuleForm) -> Response:
         return _show_editor(rule, form)
     intent = request.form["intent"]
     context: dict[str, Any] = {"rule": rule, "form": form, "errors": NOT_REFUSED, "changed": True}
+    if intent.startswith(("levels-", "categories-")):
+        context |= _choices() | {"removed_from": intent.partition("-remove:")[0]}
+        return make_response(render_template("admin/search/rule_editor/_narrowing.html", **context))
     rows = queries.products_by_sku(current_user.site_id, (*form.skus, sku_of(intent)))
     context |= {"rows": rows, "idle": _idle_skus(form)} | _choices()
     context["news"] = describe_step(intent, form.placed, {sku: row.name for sku, row in rows.items()})

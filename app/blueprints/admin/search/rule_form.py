@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo
 
@@ -20,6 +20,25 @@ from app.domain.shared.problems import Problem
 from app.domain.shared.record_fields import TypedForm, split_texts
 
 TEXTS = Rule.text_names()
+MOST_LABELS = 200  # Levels or categories that a form may send.
+
+
+@dataclass(frozen=True, slots=True)
+class NamedLabels:
+    """The labels of a field: those that are known as `chips`, which are the text that is sent, a label and no problem
+    each, and the others as they were typed."""
+
+    chips: tuple[tuple[str, str, str], ...]
+    unknown: str
+
+    @classmethod
+    def of(cls, text: str, id_of: Callable[[str], str], labels: Mapping[str, str]) -> NamedLabels:
+        typed = tuple(dict.fromkeys(split_texts(text)))
+        known = [label for label in typed if id_of(label) in labels]
+        return cls(
+            tuple((joined([label]), labels[id_of(label)], "") for label in known),
+            joined(one for one in typed if one not in known),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +84,8 @@ class RuleForm:
             texts={name: sent.get(name, "") for name in TEXTS},
             placed=PlacedProducts.sent(sent),
             before=PlacedProducts.sent(sent, BEFORE) if "undoable" in sent else None,
-            levels=sent.get("levels", "")[:LONGEST_CONDITION],
-            categories=sent.get("categories", "")[:LONGEST_CONDITION],
+            levels=_sent_labels(sent, "levels"),
+            categories=_sent_labels(sent, "categories"),
             groups=GroupRow.sent(sent),
             enabled="paused" not in sent,
             revision=sent_revision(sent),
@@ -96,6 +115,12 @@ class RuleForm:
     @property
     def skus(self) -> tuple[str, ...]:
         return self.placed.skus
+
+    def named_levels(self, choices: RuleChoices) -> NamedLabels:
+        return NamedLabels.of(self.levels, choices.level_id, choices.levels)
+
+    def named_categories(self, choices: RuleChoices) -> NamedLabels:
+        return NamedLabels.of(self.categories, choices.category_path, choices.categories)
 
     def on(self, revision: int) -> RuleForm:
         """Return the typed form, to be saved over another revision."""
@@ -142,7 +167,8 @@ class RuleForm:
         )
 
     def after(self, intent: str) -> RuleForm:
-        """Return the form after a button of its products was pressed (`PlacedProducts.after`) or of its groups:
+        """Return the form after a button of its products was pressed (`PlacedProducts.after`), of its levels and
+        categories (`levels-add`, `levels-remove:Tents`) or of its groups:
         `group:` adds one, `ungroup:1` removes the second, and `number:1` adds a condition on a number to it. `undo`
         takes back the latest step with products, until a group was changed."""
         action, _, name = intent.partition(":")
@@ -153,6 +179,12 @@ class RuleForm:
                 return replace(self._without_group(name), before=None)
             case "number":
                 return replace(self._with_number(name), before=None)
+            case "levels-add" | "categories-add":
+                return self  # What is typed is sent with the others.
+            case "levels-remove":
+                return replace(self, levels=_without_label(self.levels, name))
+            case "categories-remove":
+                return replace(self, categories=_without_label(self.categories, name))
             case "undo":
                 return self if self.before is None else replace(self, placed=self.before, before=None)
         before, placed = self.placed.before(intent), self.placed.after(intent)
@@ -169,3 +201,13 @@ class RuleForm:
 
     def _without_group(self, place: str) -> RuleForm:
         return replace(self, groups=tuple(row for at, row in enumerate(self.groups) if str(at) != place))
+
+
+def _sent_labels(sent: MultiDict[str, str], name: str) -> str:
+    """Return the labels of a field that is sent several times, each time with one or with several."""
+    texts = (text[:LONGEST_CONDITION] for text in sent.getlist(name)[:MOST_LABELS])
+    return joined(dict.fromkeys(label for text in texts for label in split_texts(text)))
+
+
+def _without_label(text: str, label: str) -> str:
+    return joined(one for one in split_texts(text) if joined([one]) != label)

@@ -135,9 +135,7 @@ def level_preview(site_id: int, tree: TaxonomyTree, chosen: Chosen, level_id: st
     _level_to_assign(tree, level_id)
     by_level = _count_by_level(site_id, tree, chosen)
     products, there = sum(by_level.values()), by_level.get(level_id, 0)
-    moving = chosen_ids(site_id, chosen, tree).where(
-        or_(Product.taxonomy_level_id != level_id, Product.taxonomy_level_id.is_(None))
-    )
+    moving = _not_on_level(chosen_ids(site_id, chosen, tree), level_id)
     is_rough = products - there > MOST_CHECKED
     lost = (
         _count_lost_by_attribute(tree, moving, level_id)
@@ -150,6 +148,17 @@ def level_preview(site_id: int, tree: TaxonomyTree, chosen: Chosen, level_id: st
     )
     most_first = tuple(sorted(lost_values, key=lambda loss: (-loss.products, loss.name)))
     return LevelPreview(products, there, by_level.get(None, 0), most_first, is_rough)
+
+
+def _not_on_level(ids: Select[int], level_id: str) -> Select[int]:
+    return ids.where(or_(Product.taxonomy_level_id != level_id, Product.taxonomy_level_id.is_(None)))
+
+
+def first_chosen(site_id: int, tree: TaxonomyTree, chosen: Chosen, most: int, level_id: str | None) -> list[int]:
+    """Return the ids of the first `most` chosen products, where a level is given of those that are not on it."""
+    ids = chosen_ids(site_id, chosen, tree)
+    ids = ids if level_id is None else _not_on_level(ids, level_id)
+    return list(db.session.scalars(ids.order_by(Product.id).limit(most)))
 
 
 def _level_to_assign(tree: TaxonomyTree, level_id: str) -> Level:

@@ -1,5 +1,6 @@
 // The editor of content: rows of its lists are dragged by their grip, or moved with Alt and an arrow key.
 import "../page.js";
+import "../chip_picker.js";
 import { followGrid } from "../product_grid.js";
 import "../product_picker.js";
 import "../rich_text.js";
@@ -38,12 +39,4 @@ document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.target.id !== "f-lookup") return;
   event.preventDefault();
   document.querySelector("#found button")?.focus();
-});
-
-// Enter in a field beside a button that adds what is typed presses that button.
-document.addEventListener("keydown", (event) => {
-  const button = document.getElementById(event.target.dataset?.enter);
-  if (event.key !== "Enter" || event.ctrlKey || event.metaKey || !button) return;
-  event.preventDefault();
-  button.click();
 });

@@ -1,5 +1,6 @@
 // The editor of a search rule: pins are dragged by their grip, and what shoppers would see follows each change.
 import "../page.js";
+import "../chip_picker.js";
 import { followGrid } from "../product_grid.js";
 import "../product_picker.js";
 import "../row_drag.js";
@@ -49,11 +50,12 @@ for (const kind of ["input", "change"]) {
     if (isOurs(event.target)) changed();
   });
 }
-let placing = document.getElementById("placing");
+const parts = () => ["placing", "narrowing"].map((id) => document.getElementById(id));
+let drawn = parts();
 document.addEventListener("htmx:after:swap", () => {
-  const now = document.getElementById("placing");
-  if (now !== placing) changed();
-  placing = now;
+  const now = parts();
+  if (now.some((part, at) => part !== drawn[at])) changed();
+  drawn = now;
 });
 
 // A position that another pin has is taken from it at once, as by dragging.
@@ -90,6 +92,14 @@ const pin = (card, to) => {
   press(`put:${places.sort((one, other) => one - other)[to]}:${card.dataset.row}`);
 };
 followGrid(pin, (card, number) => press(`put:${number}:${card.dataset.row}`));
+
+// Where the preview stands below the form, the bar that saves leads to it and says what it found.
+document.addEventListener("htmx:after:swap", () => {
+  const place = document.getElementById("preview-count");
+  const brief = document.querySelector("#try [data-brief]")?.dataset.brief ?? "";
+  if (place && place.dataset.brief !== brief) place.textContent = brief && `: ${brief}`;
+  if (place) place.dataset.brief = brief;
+});
 
 // The address of the page has the layout of the preview, so that it stays where the page is loaded again.
 document.addEventListener("htmx:after:swap", (event) => {
