@@ -389,7 +389,7 @@ add_editor(
                 "meta_description", "Meta description", "One or two sentences that search engines may show.", rows=2
             ),
         ),
-        deletion="Shoppers who follow a link to it find nothing. This cannot be undone. To keep it out of sight "
+        deletion="Shoppers who follow a link to it find nothing. Undo brings it back. To keep it out of sight "
         "instead, untick “Shown in the shop”.",
     )
 )
@@ -423,7 +423,7 @@ add_editor(
             ),
         ),
         holds_products=True,
-        deletion="The page of the collection goes; the shop keeps its {products}. This cannot be undone.",
+        deletion="The page of the collection goes; the shop keeps its {products}. Undo brings it back.",
         deleted=" Its products stay.",
     )
 )

@@ -231,10 +231,7 @@ def _later_of_records(site_id: int, rows: Sequence[AuditEntry]) -> dict[int, Lat
     of_kinds = or_(*(kind.entries for kind in SEARCH_KINDS))
     latest = select(func.max(AuditEntry.id)).where(AuditEntry.site_id == site_id, about, of_kinds).group_by(*subject)
     query = select(*subject, *_LATER).where(AuditEntry.id.in_(latest))
-    found = {
-        (noun, subject_id): LaterChange(id, at, actor, summary)
-        for noun, subject_id, id, at, actor, summary in db.session.execute(query)
-    }
+    found = {(row[0], row[1]): _later(row) for row in db.session.execute(query)}
     known = {row.id: found.get((row.subject_type, row.subject_id)) for row in rows}
     return {id: later for id, later in known.items() if later is not None and later.id > id}
 
@@ -250,14 +247,17 @@ def _later_of_settings(site_id: int, rows: Sequence[AuditEntry]) -> dict[int, La
         .where(AuditEntry.id > min(row.id for row in rows))
         .order_by(AuditEntry.id)
     )
-    changes = [(LaterChange(*later), set(after or ())) for *later, after in db.session.execute(query)]
+    changes = [(_later(row), set(row.after or ())) for row in db.session.execute(query)]
     return {
         row.id: later for row in rows for later, keys in changes if later.id > row.id and keys & set(row.after or ())
     }
 
 
-_ID = AuditEntry.id
 _LATER = AuditEntry.id, AuditEntry.at, AuditEntry.actor, AuditEntry.summary
+
+
+def _later(row: Any) -> LaterChange:
+    return LaterChange(row.id, row.at, row.actor, row.summary)
 
 
 def _later_of_each(entries: Sequence[Entry]) -> Mapping[int, LaterChange]:
@@ -277,10 +277,10 @@ def _later_change(entry: AuditEntry, kind: RecordKind) -> LaterChange | None:
     if not kind.partial:
         newer = newer.where(kind.entries)
     fields = _fields_of(entry.before, entry.after)
-    for id, at, actor, summary, before, after in db.session.execute(newer.order_by(_ID.desc()).limit(MOST_LATER)):
-        is_whole = (before is None) != (after is None)
-        if not kind.partial or is_whole or fields & _fields_of(before, after):
-            return LaterChange(id, at, actor, summary)
+    for row in db.session.execute(newer.order_by(AuditEntry.id.desc()).limit(MOST_LATER)):
+        is_whole = (row.before is None) != (row.after is None)
+        if not kind.partial or is_whole or fields & _fields_of(row.before, row.after):
+            return _later(row)
     return None
 
 

@@ -16,6 +16,7 @@ from app.domain.relevance.synonym_mining import Candidate
 from app.domain.search import settings as search_settings
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
+from app.domain.seo.landing.pages import LandingPages
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound
@@ -209,7 +210,10 @@ def test_what_was_undone_is_told_alike_for_every_kind(app: Flask, browser: PageC
             with transaction():
                 act(Author(site_id, "Mia Moss", clock()), row_id, revision, wanted)
             with transaction():
-                history.undo_change(Undo(Author(site_id, "Max Moor", clock())), newest().id)
+                history.undo_change(
+                    Undo(Author(site_id, "Max Moor", clock()), (), lambda _shop: lambda _node: LandingPages()),
+                    newest().id,
+                )
             assert newest().summary.startswith("Undid a change of the ")
 
 
