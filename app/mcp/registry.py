@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar, get_type_hints
 
 from app import ports
-from app.domain.relevance.history import latest_entry_of
+from app.domain.changes.history import latest_entry_of
 from app.domain.shared.author import Author, Origin
 from app.domain.shared.problems import Forbidden, Unauthenticated
 from app.domain.sites import api_sessions

@@ -269,6 +269,7 @@ STAFF_OF_SHOP: Rows = {
     ("GET", "/admin/activity"): ADMINS,
     ("GET", "/admin/activity.csv"): ADMINS,
     ("GET", "/admin/activity/<entry_id>"): ADMINS,
+    ("POST", "/admin/activity/<entry_id>/undo"): STAFF,  # And of these, those who may make the change.
     ("GET", "/admin/settings/system"): ADMINS,
     ("POST", "/admin/settings/system/run"): ADMINS,
     ("GET", "/admin/personal-data"): ADMINS,

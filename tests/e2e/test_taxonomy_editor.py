@@ -51,7 +51,8 @@ def names(page: Page) -> list[str]:
 
 
 def said(page: Page, text: str) -> None:
-    expect(page.locator("#said")).to_have_text(text)
+    """Wait for the message; one of a change that can be undone ends with the button."""
+    expect(page.locator("#said")).to_have_text(re.compile(rf"^\s*{re.escape(text)}\s*(Undo)?\s*$"))
 
 
 def test_a_tree_is_made_by_keys_and_dragging_and_saved(page: Page) -> None:

@@ -33,6 +33,7 @@ from app.blueprints.admin import (
     sites,
     system,
     taxonomy,
+    undo,
     users,
 )
 from app.blueprints.admin.blueprint import bp
@@ -71,5 +72,6 @@ __all__ = [
     "sites",
     "system",
     "taxonomy",
+    "undo",
     "users",
 ]

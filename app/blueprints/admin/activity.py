@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from zoneinfo import ZoneInfo
 
@@ -12,10 +12,12 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.undo import may_undo
 from app.domain.appearance.appearances import APPEARANCES
+from app.domain.changes import history
+from app.domain.changes.history import Change
 from app.domain.delivery.deliveries import DELIVERIES
-from app.domain.relevance import history
-from app.domain.shared.problems import Invalid
+from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites import activity as log
 from app.domain.sites.activity import ORIGINS, ActivityEntry, ActivityFilter
 from app.domain.sites.sites import time_zone_of
@@ -32,9 +34,9 @@ HEADER = ("Entry", "When", "Who", "Origin", "Action", "Thing", "Id", "What", "Ch
 def activity() -> str:
     site_id, filters = current_user.site_id, ActivityFilter.read(request.args)
     page = log.activity(site_id, filters)
-    of_search = history.changes_of(site_id, [entry.id for entry in page.items])
-    context = {"page": page, "of_search": of_search, "filters": filters, "time_zone": time_zone_of(site_id)}
-    context["undone_at"] = undone_at(site_id, page.items)
+    changes = history.changes_of(site_id, [entry.id for entry in page.items])
+    context = {"page": page, "changes_by_id": changes, "filters": filters, "time_zone": time_zone_of(site_id)}
+    context["undone_at"] = undone_at(site_id, page.items) | undo_pages(changes.values())
     if wants_fragment():
         return render_template("admin/activity/_results.html", **context)
     return render_template("admin/activity/list.html", **context, **_choices(site_id))
@@ -45,14 +47,36 @@ def activity() -> str:
 def activity_entry(entry_id: int) -> str:
     site_id = current_user.site_id
     entry = log.entry_of(site_id, entry_id)
-    change = history.changes_of(site_id, [entry_id]).get(entry_id)
-    context = {"change": change, "undone_at": undone_at(site_id, [entry]), "time_zone": time_zone_of(site_id)}
+    change = _change_of(site_id, entry_id)
+    pages = undone_at(site_id, [entry]) | undo_pages([change] if change and change.is_of_search else [])
+    context = {"change": change, "undone_at": pages, "time_zone": time_zone_of(site_id)}
     return render_template("admin/activity/entry.html", entry=entry, **context)
 
 
+def _change_of(site_id: int, entry_id: int) -> Change | None:
+    """Return the change of an entry, where it is of a kind that the user may undo."""
+    try:
+        change = history.change_of(site_id, entry_id)
+    except NotFound:
+        return None
+    return change if may_undo(change.name) else None
+
+
+def undo_pages(changes: Iterable[Change]) -> dict[int | None, str]:
+    """Return the address of the page that shows what undoing a change would do, by the id of its entry, for those that
+    can be undone by the user."""
+    return {
+        change.id: url_for("admin.search_history_entry", entry_id=change.id)
+        if change.is_of_search
+        else url_for("admin.activity_entry", entry_id=change.id, _anchor="undo")
+        for change in changes
+        if change.can_be_undone and may_undo(change.name)
+    }
+
+
 def undone_at(site_id: int, entries: Sequence[ActivityEntry]) -> dict[int | None, str]:
-    """Return the address of the page that undoes an entry, by its id, for those that the Search section does not
-    undo."""
+    """Return the address of the page that undoes an entry, by its id, for those that are undone by pages of their
+    own."""
     found: dict[int | None, str] = {}
     for values, page in ((APPEARANCES, "admin.appearance"), (DELIVERIES, "admin.delivery")):
         if any(entry.subject == values.subject for entry in entries):

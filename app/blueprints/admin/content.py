@@ -16,6 +16,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import Difference, FieldErrors, sent_revision
 from app.blueprints.admin.product_order import LAYOUTS, PRODUCT_ACTIONS, SHOP, ProductOrder, news_of
 from app.blueprints.admin.redirect_choice import sent_choice
+from app.blueprints.admin.shell import flash_saved, flash_undoable, undo_address_of
 from app.blueprints.callers import current_author
 from app.blueprints.storefront.listing_previews import drawn_collection
 from app.domain.catalogue import content, queries
@@ -249,8 +250,9 @@ def _create(editor: ContentEditor) -> AnyResponse:
             record_id = content.create(current_author(), editor.kind, form.draft(editor)).id
     except (Invalid, Conflict) as error:
         return _page(editor, None, form, FieldErrors(error))
-    flash("Added. Search shows it in a few seconds.", "good")
-    return _redirect(_address(editor, record_id))
+    address = _address(editor, record_id)
+    flash_undoable("Added. Search shows it in a few seconds.", editor.noun, record_id, _list_address(editor))
+    return _redirect(address)
 
 
 def _edit(editor: ContentEditor, record_id: int) -> Response:
@@ -275,15 +277,21 @@ def _save(editor: ContentEditor, record_id: int) -> AnyResponse:
         stored = ContentForm.of(editor, record)
         stored = replace(stored, products=stored.products.shown(form.products.layout))
         return _page(editor, record, stored, saved=changed)
-    flash("Saved. Search shows it in a few seconds." if changed else "No changes to save.", "good")
-    return redirect(form.products.address(_address(editor, record_id)))
+    address = form.products.address(_address(editor, record_id))
+    flash_saved(changed, "Saved. Search shows it in a few seconds.", editor.noun, record_id, address)
+    return redirect(address)
 
 
 def _delete(editor: ContentEditor, record_id: int) -> AnyResponse:
     with transaction():
         title = content.delete(current_author(), editor.kind, record_id)
-    flash(f"Deleted {title}.{editor.deleted}", "good")
-    return _redirect(url_for(f"admin.{editor.plural}_list"))
+    address = _list_address(editor)
+    flash_undoable(f"Deleted {title}.{editor.deleted}", editor.noun, record_id, address)
+    return _redirect(address)
+
+
+def _list_address(editor: ContentEditor) -> str:
+    return url_for(f"admin.{editor.plural}_list")
 
 
 def _stored_record(editor: ContentEditor, record_id: int) -> Any:
@@ -346,6 +354,7 @@ def _page(
     """Show the editor of a record, or of a new one; over a stale revision what was typed beside what is stored."""
     context: dict[str, Any] = {"editor": editor, "record": record, "errors": errors, "saved": saved}
     context |= {"form": form, "stored": None, "changed": False, "back": editor.back(record)}
+    context["undo"] = undo_address_of(editor.noun, record.id) if saved else None
     context["products_help"] = editor.products_help
     if request.form.get("intent") == LOOK_UP:  # From a browser without JavaScript.
         context |= _looked_up(request.form.get("lookup", ""))
@@ -386,7 +395,7 @@ add_editor(
                 "meta_description", "Meta description", "One or two sentences that search engines may show.", rows=2
             ),
         ),
-        deletion="Shoppers who follow a link to it find nothing. This cannot be undone. To keep it out of sight "
+        deletion="Shoppers who follow a link to it find nothing. Undo brings it back. To keep it out of sight "
         "instead, untick “Shown in the shop”.",
     )
 )
@@ -420,7 +429,7 @@ add_editor(
             ),
         ),
         holds_products=True,
-        deletion="The page of the collection goes; the shop keeps its {products}. This cannot be undone.",
+        deletion="The page of the collection goes; the shop keeps its {products}. Undo brings it back.",
         deleted=" Its products stay.",
     )
 )

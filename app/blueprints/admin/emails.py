@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as Answer
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.shell import shell
+from app.blueprints.admin.shell import flash_saved, shell
 from app.blueprints.callers import current_author
 from app.domain.delivery.deliveries import delivery_of
 from app.domain.merchandising.line_pictures import line_pictures
@@ -64,8 +64,9 @@ def emails_save() -> Answer:
     wanted = OrderMailSettings(collected="collected" in request.form, refunded="refunded" in request.form)
     with transaction():
         changed = change_mail_settings(current_author(), wanted)
-    flash("Saved." if changed else "No changes to save.", "good")
-    return redirect(url_for("admin.emails"))
+    address = url_for("admin.emails")
+    flash_saved(changed, "Saved.", "settings_order_mails", "order-mails", address)
+    return redirect(address)
 
 
 @bp.get(f"{PATH}/<mail_kind>/preview")

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, changes_since, sent_number, shown_settings
-from app.blueprints.admin.shell import Tab, section_tabs, shell
+from app.blueprints.admin.shell import Tab, flash_saved, section_tabs, shell
 from app.blueprints.callers import current_author
 from app.blueprints.storefront.home_preview import drawn_home
 from app.domain.merchandising.shop import read_shop
@@ -64,8 +64,9 @@ def settings_save() -> str | Response | tuple[str, int]:
             changed = site_settings.change_shop_settings(current_author(), changes, themes().by_name)
     except Invalid as invalid:
         return _settings_page(name, typed, theme or "", shown, FieldErrors(invalid)), 400
-    flash("Saved. Shoppers see it at once." if changed else "No changes to save.", "good")
-    return redirect(url_for("admin.settings"))
+    address = url_for("admin.settings")
+    flash_saved(changed, "Saved. Shoppers see it at once.", "settings_shop", "shop", address)
+    return redirect(address)
 
 
 @bp.get("/settings/themes/<name>/preview")

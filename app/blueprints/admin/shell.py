@@ -11,8 +11,9 @@ from flask_login import current_user
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.callers import current_author
+from app.domain.changes import history
+from app.domain.changes.search_kinds import SEARCH_NAMES
 from app.domain.orders.queries import waiting_orders
-from app.domain.relevance import history
 from app.domain.sites import accounts
 from app.domain.sites.accounts import ReachableSite
 from app.web.permissions import DECLARED, Permission, allowed
@@ -223,14 +224,35 @@ def undoable_entry(kind: str, subject_id: str | int) -> int | None:
     return history.undoable_change(current_user.site_id, kind, str(subject_id), current_author().name)
 
 
+def undo_address_of(kind: str, subject_id: str | int) -> str | None:
+    """Return the address that undoes the current user's latest change of a record, None where it cannot be undone."""
+    entry_id = undoable_entry(kind, subject_id)
+    return None if entry_id is None else undo_address(entry_id, kind)
+
+
+def flash_saved(changed: object, message: str, kind: str, subject_id: str | int, back: str) -> None:
+    """Flash a save with an Undo button, or that there was nothing to save."""
+    if changed:
+        flash_undoable(message, kind, subject_id, back)
+    else:
+        flash("No changes to save.", "good")
+
+
 def flash_undoable(message: str, kind: str, subject_id: str | int, back: str) -> None:
     """Flash a success with an Undo button, where the user's latest change of the record can be undone. It leads back to
     `back`, a path of the admin."""
-    entry_id = undoable_entry(kind, subject_id)
-    if entry_id is None:
+    address = undo_address_of(kind, subject_id)
+    if address is None:
         flash(message, "good")
     else:
-        flash_with_undo(message, url_for("admin.search_history_undo", entry_id=entry_id), back=back)
+        flash_with_undo(message, address, back=back)
+
+
+@bp.app_template_global("undo_address")
+def undo_address(entry_id: int, kind: str) -> str:
+    """Return the address that undoes an entry about a record of `kind`."""
+    view = "search_history_undo" if kind in SEARCH_NAMES else "activity_undo"
+    return url_for(f"admin.{view}", entry_id=entry_id)
 
 
 def flash_with_undo(message: str, address: str, **fields: object) -> None:

@@ -7,9 +7,10 @@ functions within a transaction.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
 from sqlalchemy import ScalarSelect, func, literal, or_, select
@@ -107,6 +108,25 @@ class ContentKind(Generic[Record, Draft]):
         """Return the record as a draft, the form in which it is sent."""
         return self.draft(**{name: getattr(record, name) for name in self.fields}, **self.further(record))
 
+    def drafts_of(self, records: Sequence[Record]) -> list[Draft]:
+        """Return the records as drafts, in as many statements however many they are."""
+        return [self.draft_of(record) for record in records]
+
+    def logged(self, draft: Draft) -> dict[str, Any]:
+        """Return the fields of a draft as JSON, under the names that they have in the activity log."""
+        values = {field.name: getattr(draft, field.name) for field in fields(draft)}
+        names = {drafted: logged for logged, drafted in self.drafted_as.items()}
+        return {names.get(name, name): _as_json(value) for name, value in values.items()}
+
+    def draft_of_logged(self, values: Mapping[str, Any]) -> Draft:
+        """Return the draft of fields that are named as in the activity log; others are left out."""
+        known = {field.name for field in fields(self.draft)}
+        drafted = {self.drafted_as.get(name, name): value for name, value in values.items()}
+        lists: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in drafted.items()
+        }
+        return self.draft(**{name: value for name, value in lists.items() if name in known})
+
     def further(self, record: Record) -> dict[str, Any]:
         """The values of the draft that are no columns of the record."""
         return {}
@@ -134,6 +154,7 @@ class ContentKind(Generic[Record, Draft]):
     def follow(self, author: Author, record: Record, before: dict[str, Any]) -> None:
         """Change what depends on the values that a save changed; `before` holds them by name, as they were."""
 
+    drafted_as: Mapping[str, str] = MappingProxyType({})  # Fields of the draft by other names in the activity log.
     options: tuple[ORMOption, ...] = ()  # What is loaded together with a record.
     products: ScalarSelect[int] | None = None  # The number of products that a record holds, for lists.
 
@@ -174,18 +195,29 @@ def record_of(kind: ContentKind[Record, Draft], site_id: int, record_id: int, to
 
 def create(author: Author, kind: ContentKind[Record, Draft], draft: Draft) -> Record:
     """Create a record of a kind. Raises Invalid, Conflict."""
+    return _add(author, kind, draft, None)
+
+
+def restore(author: Author, kind: ContentKind[Record, Draft], record_id: int, draft: Draft) -> Record:
+    """Create a deleted record again, under the id that it had. Raises Invalid, Conflict."""
+    return _add(author, kind, draft, record_id)
+
+
+def _add(author: Author, kind: ContentKind[Record, Draft], draft: Draft, former_id: int | None) -> Record:
     clean_draft = clean(author.site_id, kind, draft, lambda tidy: kind.stored_problems(author.site_id, tidy, None))
     title = kind.title_of(clean_draft)
     if not clean_draft.seo_name:
         clean_draft = replace(
             clean_draft, seo_name=free_seo_name(author.site_id, slug(title, kind.noun), kind.title_column())
         )
-    record = kind.model(site_id=author.site_id, revision=1, updated_at=author.now())
+    record = kind.model(id=former_id, site_id=author.site_id, revision=1, updated_at=author.now())
     assign(record, clean_draft, kind.fields)
     kind.assign_further(record, clean_draft)
     db.session.add(record)
     flush_or_conflict(TAKEN_MEANWHILE)
-    activity.record(author, f"{kind.noun}.create", (kind.noun, str(record.id)), f"Added {title}")
+    act, summary = ("create", f"Added {title}") if former_id is None else ("restore", f"Restored {title}")
+    after = kind.logged(kind.draft_of(record))
+    activity.record(author, f"{kind.noun}.{act}", (kind.noun, str(record.id)), summary, after=after)
     return record
 
 
@@ -215,11 +247,15 @@ def save(
 def delete(author: Author, kind: ContentKind[Record, Draft], record_id: int) -> str:
     """Remove a record and return its title. Raises NotFound."""
     record = record_of(kind, author.site_id, record_id, to_change=True)
-    title, before = kind.title_of(record), {name: getattr(record, name) for name in kind.fields}
+    title, before = kind.title_of(record), kind.logged(kind.draft_of(record))
     db.session.delete(record)
     db.session.flush()
     activity.record(author, f"{kind.noun}.delete", (kind.noun, str(record_id)), f"Deleted {title}", before)
     return title
+
+
+def _as_json(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +316,7 @@ class CollectionDraft(ContentDraft):
 
 
 class _CollectionKind(ContentKind[Collection, CollectionDraft]):
+    drafted_as = MappingProxyType({"products": "product_ids"})
     options = (selectinload(Collection.entries),)
     products = select(func.count()).where(CollectionEntry.collection_id == Collection.id).scalar_subquery()
 

@@ -102,9 +102,9 @@ def save(
     return Saved(product, changed, refused)
 
 
-def set_enabled(author: Author, product_ids: Sequence[int], enabled: bool) -> int:
-    """Show or hide products; return how many changed. Raises Invalid for more than MOST_AT_ONCE, NotFound when one is
-    not of this site; then none is changed."""
+def set_enabled(author: Author, product_ids: Sequence[int], enabled: bool) -> list[int]:
+    """Show or hide products; return the ids of those that changed. Raises Invalid for more than MOST_AT_ONCE, NotFound
+    when one is not of this site; then none is changed."""
     wanted = set(product_ids)
     if len(wanted) > MOST_AT_ONCE:
         raise Invalid.one("too_many", f"At most {MOST_AT_ONCE} products can be changed at once.")
@@ -117,7 +117,7 @@ def set_enabled(author: Author, product_ids: Sequence[int], enabled: bool) -> in
         before = snapshot(product)
         product.enabled = enabled
         note_changes(author, product, before)
-    return len(changing)
+    return [product.id for product in changing]
 
 
 def delete(author: Author, product_id: int) -> str:

@@ -29,7 +29,7 @@ from app.domain.merchandising.category_rules import (
     tidy_source,
 )
 from app.domain.merchandising.facets import clean_facets
-from app.domain.merchandising.membership import buried_in, hand_made_order
+from app.domain.merchandising.membership import buried_in_each, hand_made_order, hand_made_orders
 from app.domain.merchandising.models import Burial, Node, Placement, Tree
 from app.domain.merchandising.nodes import arrangement_of, mark_changed, node_of, note_change, store_arrangement
 from app.domain.merchandising.trees import is_primary, tree_of
@@ -60,15 +60,45 @@ class CategoryDraft(ContentDraft):
     buried_ids: tuple[int, ...] = ()
 
 
+# Lists of products that a category has by hand: the name in the activity log, that in the draft, and their reader.
+BY_HAND: Mapping[str, tuple[str, Callable[[Collection[int]], Mapping[int, Sequence[int]]]]] = {
+    "products": ("product_ids", hand_made_orders),
+    "buried": ("buried_ids", buried_in_each),
+}
+
+
 class _CategoryKind(ContentKind[Node, CategoryDraft]):
+    drafted_as = {name: drafted for name, (drafted, _) in BY_HAND.items()}
+
     def further(self, record: Node) -> dict[str, Any]:
+        return self._further_of([record])[record.id]
+
+    def _further_of(self, records: Sequence[Node]) -> dict[int, dict[str, Any]]:
+        ids = [record.id for record in records]
+        by_hand = {drafted: read(ids) for drafted, read in BY_HAND.values()}
         return {
-            "exclude_from_sitemap": record.exclude_from_sitemap,
-            "source": SourceRule(tuple(record.source_levels), tuple(record.source_manufacturers)),
-            "facets": None if record.facets is None else tuple(record.facets),
-            "product_ids": tuple(hand_made_order(record.site_id, record.id)),
-            "buried_ids": tuple(buried_in(record.site_id, record.id)),
+            record.id: {
+                "exclude_from_sitemap": record.exclude_from_sitemap,
+                "source": SourceRule(tuple(record.source_levels), tuple(record.source_manufacturers)),
+                "facets": None if record.facets is None else tuple(record.facets),
+            }
+            | {drafted: tuple(lists.get(record.id, ())) for drafted, lists in by_hand.items()}
+            for record in records
         }
+
+    def drafts_of(self, records: Sequence[Node]) -> list[CategoryDraft]:
+        further = self._further_of(records)
+        columns = ({name: getattr(record, name) for name in self.fields} for record in records)
+        return [self.draft(**own, **further[record.id]) for record, own in zip(records, columns, strict=True)]
+
+    def logged(self, draft: CategoryDraft) -> dict[str, Any]:
+        values = super().logged(draft)
+        source: SourceRule = values.pop("source")
+        return values | {"source_levels": list(source.levels), "source_manufacturers": list(source.manufacturers)}
+
+    def draft_of_logged(self, values: Mapping[str, Any]) -> CategoryDraft:
+        source = SourceRule(tuple(values["source_levels"]), tuple(values["source_manufacturers"]))
+        return super().draft_of_logged({**values, "source": source})
 
     def tidy_further(self, draft: CategoryDraft) -> CategoryDraft:
         source = tidy_source(draft.source.levels, draft.source.manufacturers)

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, and_, false, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, false, func, or_, select
 
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.category_rules import MOST_BURIED, SourceRule
@@ -83,24 +83,43 @@ def _makers_by_folded_name(site_id: int) -> Mapping[str, list[str]]:
 ORDERED_BY_HAND = 500  # Products of a category whose hand-made order is kept; the rest follow.
 
 
+_BURIED_THERE = and_(Burial.node_id == Placement.node_id, Burial.product_id == Placement.product_id)
+_OWN_ORDER = (Burial.product_id.is_not(None), Placement.position, Placement.product_id)
+
+
 def hand_made_order(site_id: int, node_id: int) -> list[int]:
     """Return the ids of the products placed in a category by hand, in its own order, those that it buries last."""
-    is_same = and_(Burial.node_id == Placement.node_id, Burial.product_id == Placement.product_id)
-    return list(
-        db.session.scalars(
-            select(Placement.product_id)
-            .outerjoin(Burial, is_same)
-            .where(Placement.site_id == site_id, Placement.node_id == node_id)
-            .order_by(Burial.product_id.is_not(None), Placement.position, Placement.product_id)
-            .limit(ORDERED_BY_HAND)
-        )
-    )
+    placed = select(Placement.product_id).where(Placement.site_id == site_id, Placement.node_id == node_id)
+    ordered = placed.outerjoin(Burial, _BURIED_THERE).order_by(*_OWN_ORDER)
+    return list(db.session.scalars(ordered.limit(ORDERED_BY_HAND)))
+
+
+def hand_made_orders(node_ids: Collection[int]) -> dict[int, list[int]]:
+    """Return the same of several categories, by their ids, in one statement."""
+    rank = func.row_number().over(partition_by=Placement.node_id, order_by=_OWN_ORDER)
+    ranked = select(Placement.node_id, Placement.product_id, rank.label("rank")).outerjoin(Burial, _BURIED_THERE)
+    placed = ranked.where(Placement.node_id.in_(node_ids)).subquery()
+    kept = select(placed.c.node_id, placed.c.product_id).where(placed.c.rank <= ORDERED_BY_HAND)
+    return _by_category(kept.order_by(placed.c.node_id, placed.c.rank))
 
 
 def buried_in(site_id: int, node_id: int) -> list[int]:
     """Return the ids of the products that a category buries; some may not be in it at the time."""
     query = select(Burial.product_id).where(Burial.site_id == site_id, Burial.node_id == node_id)
     return list(db.session.scalars(query.order_by(Burial.product_id).limit(MOST_BURIED)))
+
+
+def buried_in_each(node_ids: Collection[int]) -> dict[int, list[int]]:
+    """Return the same of several categories, by their ids, in one statement."""
+    buried = select(Burial.node_id, Burial.product_id).where(Burial.node_id.in_(node_ids))
+    return _by_category(buried.order_by(Burial.node_id, Burial.product_id))
+
+
+def _by_category(query: Select[int, int]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for node_id, product_id in db.session.execute(query):
+        found.setdefault(node_id, []).append(product_id)
+    return found
 
 
 def placed_in(site_id: int, product_id: int) -> list[int]:

@@ -108,8 +108,9 @@ def show(author: Author, node_id: int, visible: bool) -> Node:
     if node.visible != visible:
         node.visible = visible
         mark_changed(author, node)
-        verb = "Showed" if visible else "Hid"
-        note_change(author, node, "show" if visible else "hide", f"{verb} the category {node.name}")
+        act, verb = ("show", "Showed") if visible else ("hide", "Hid")
+        values = {"enabled": not visible}, {"enabled": visible}
+        note_change(author, node, act, f"{verb} the category {node.name}", *values)
     return node
 
 
@@ -131,15 +132,19 @@ def move(author: Author, node_id: int, where: Direction | Target, version: str |
     _, before, after = _arrange_move(node, where, version)
     if before == after:
         return node
-    old_path = node.path
+    old = logged_place(node)
     store_arrangement(author, tree, before, after)
-    if node.path == old_path:
-        note_change(author, node, "move", f"Moved the category {node.name} among its siblings")
-    else:
+    summary = f"Moved the category {node.name} among its siblings"
+    if node.path != old["path"]:
         mark_changed(author, node)
-        summary = f"Moved the category {node.name} from {old_path} to {node.path}"
-        note_change(author, node, "move", summary, {"path": old_path}, {"path": node.path})
+        summary = f"Moved the category {node.name} from {old['path']} to {node.path}"
+    note_change(author, node, "move", summary, old, logged_place(node))
     return node
+
+
+def logged_place(node: Node) -> dict[str, Any]:
+    """Return the place of a category as the activity log has it."""
+    return {"path": node.path, "parent": node.parent_id, "position": node.position}
 
 
 def removal(site_id: int, node_id: int) -> Removal:

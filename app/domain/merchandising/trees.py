@@ -103,7 +103,8 @@ def rename(author: Author, tree_id: int, name: str) -> Tree:
     if name != before:
         tree.name, tree.updated_at = name, author.now()
         flush_or_conflict(TREES_CHANGED)
-        _note_change(author, tree, "rename", f"Renamed the category tree {before} to {name}")
+        summary = f"Renamed the category tree {before} to {name}"
+        _note_change(author, tree, "rename", summary, {"name": before}, {"name": name})
     return tree
 
 

@@ -61,7 +61,8 @@ def change_mail_settings(author: Author, wanted: OrderMailSettings) -> bool:
     changed = change_settings(author.site_id, PAGE.stored_form(wanted))
     if changed:
         named = ", ".join(PAGE.titles[key] for key in changed)
-        activity.record(author, "settings.order_mails", ("settings", "order-mails"), f"Changed {named}")
+        before, after = ({key: pair[place] for key, pair in changed.items()} for place in (0, 1))
+        activity.record(author, "settings.order_mails", ("settings", "order-mails"), f"Changed {named}", before, after)
     return bool(changed)
 
 

@@ -3,10 +3,11 @@ pages, a few statements a page, however many agents there are."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import selectinload
@@ -94,16 +95,16 @@ def enable_user(author: Author, user: User, fields: AgentFields) -> PosAgent:
     db.session.add(agent)
     accounts.grant(user, author.site_id, Role.POS_AGENT)
     flush_or_conflict(AGENT_ALREADY)
-    _record(author, agent, "pos_agent.enable", f"Made {agent.display_name} an agent", after=_facts(agent))
+    _record(author, agent, "pos_agent.enable", f"Made {agent.display_name} an agent", after=logged_agent(agent))
     return agent
 
 
 def save(author: Author, agent_id: int, revision: int, fields: AgentFields) -> bool:
     """Save the fields of an agent; return whether anything changed. Raises NotFound, Invalid and StaleRevision."""
     agent = _lock_agent(author, agent_id, revision)
-    chosen, before = _check_fields(author.site_id, fields), _facts(agent)
+    chosen, before = _check_fields(author.site_id, fields), logged_agent(agent)
     _write_fields(agent, fields, chosen)
-    after = _facts(agent)
+    after = logged_agent(agent)
     changed = [name for name in after if after[name] != before[name]]
     if changed:
         _touch(author, agent)
@@ -172,7 +173,8 @@ def _touch(author: Author, agent: PosAgent) -> None:
     agent.revision, agent.updated_at = agent.revision + 1, author.now()
 
 
-def _facts(agent: PosAgent) -> dict[str, object]:
+def logged_agent(agent: PosAgent) -> dict[str, Any]:
+    """Return the fields of an agent as the activity log has them."""
     fields = fields_of(agent)
     return {
         "displayName": fields.display_name,
@@ -185,6 +187,21 @@ def _facts(agent: PosAgent) -> dict[str, object]:
         "maxTransactionAmount": fields.max_transaction_amount,
         "locations": list(fields.location_ids),
     }
+
+
+def read_logged(values: Mapping[str, Any]) -> AgentFields:
+    """Return the fields of an agent of their form in the activity log."""
+    return AgentFields(
+        display_name=values["displayName"],
+        can_process_quick_payments=values["canProcessQuickPayments"],
+        can_build_orders=values["canBuildOrders"],
+        can_refund=values["canRefund"],
+        can_discount=values["canDiscount"],
+        can_take_cash=values["canTakeCash"],
+        can_move_cash=values["canMoveCash"],
+        max_transaction_amount=values["maxTransactionAmount"],
+        location_ids=tuple(values["locations"]),
+    )
 
 
 def _record(

@@ -6,10 +6,11 @@ superadmin allows it, as for a merchant with two shops, since a site reads and c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import select
 
@@ -105,7 +106,13 @@ def take_over(author: Author, location_id: str, fields: LocationFields, may_shar
     _write_fields(location, fields)
     db.session.add(location)
     flush_or_conflict(HERE_ALREADY)
-    _record(author, location, "pos_location.add", f"Added the location {location.display_name}", after=_facts(location))
+    _record(
+        author,
+        location,
+        "pos_location.add",
+        f"Added the location {location.display_name}",
+        after=logged_location(location),
+    )
     return location
 
 
@@ -117,11 +124,11 @@ def edit(
     location = location_at(author.site_id, location_id, to_change=True)
     if location.revision != revision:
         raise StaleRevision(STALE, location.revision)
-    fields, before = _cleaned_fields(fields), _facts(location)
+    fields, before = _cleaned_fields(fields), logged_location(location)
     _check_account(author.site_id, fields, may_share or fields.processor_account_id == location.processor_account_id)
     _write_fields(location, fields)
     location.enabled = enabled
-    after = _facts(location)
+    after = logged_location(location)
     changed = [name for name in after if after[name] != before[name]]
     if changed:
         location.revision, location.updated_at = location.revision + 1, author.now()
@@ -161,7 +168,8 @@ def _write_fields(location: PosLocation, fields: LocationFields) -> None:
         setattr(location, part, text)
 
 
-def _facts(location: PosLocation) -> dict[str, object]:
+def logged_location(location: PosLocation) -> dict[str, Any]:
+    """Return the fields of a location as the activity log has them."""
     address = location.address
     return {
         "displayName": location.display_name,
@@ -174,6 +182,13 @@ def _facts(location: PosLocation) -> dict[str, object]:
         "processorAccountId": location.processor_account_id,
         "enabled": location.enabled,
     }
+
+
+def read_logged(values: Mapping[str, Any]) -> tuple[LocationFields, bool]:
+    """Return the fields of a location of their form in the activity log, and whether it is enabled."""
+    parts = (values[name] for name in ("line1", "line2", "city", "state", "postalCode", "country"))
+    fields = LocationFields(values["displayName"], Address(*parts), values["processorAccountId"])
+    return fields, values["enabled"]
 
 
 def _record(

@@ -8,12 +8,15 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.terms import replace_terms
-from app.domain.relevance import golden, history, rules, synonym_suggestions, synonyms
+from app.domain.changes import history
+from app.domain.changes.kinds import Undo
+from app.domain.relevance import golden, rules, synonym_suggestions, synonyms
 from app.domain.relevance.models import SearchRule, Synonym
 from app.domain.relevance.synonym_mining import Candidate
 from app.domain.search import settings as search_settings
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
+from app.domain.seo.landing.pages import LandingPages
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound
@@ -207,7 +210,10 @@ def test_what_was_undone_is_told_alike_for_every_kind(app: Flask, browser: PageC
             with transaction():
                 act(Author(site_id, "Mia Moss", clock()), row_id, revision, wanted)
             with transaction():
-                history.undo_change(Author(site_id, "Max Moor", clock()), newest().id)
+                history.undo_change(
+                    Undo(Author(site_id, "Max Moor", clock()), (), lambda _shop: lambda _node: LandingPages()),
+                    newest().id,
+                )
             assert newest().summary.startswith("Undid a change of the ")
 
 

@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
-from app.domain.relevance.history import undoable_change
+from app.domain.changes.history import undoable_change
 from app.domain.relevance.models import GoldenSearch, SearchRule, Synonym
 from app.domain.sites.models import Site
 from app.extensions import db

@@ -24,6 +24,7 @@ from app.blueprints.admin.forms import FieldErrors, sent_number
 from app.blueprints.admin.merchandising.tree import CATEGORY
 from app.blueprints.admin.merchandising.trees import TREE
 from app.blueprints.admin.redirect_choice import redirects_old_address, sent_choice
+from app.blueprints.admin.shell import flash_saved, undo_address_of
 from app.blueprints.callers import current_author
 from app.domain.merchandising.models import Node, Tree
 from app.domain.merchandising.shop import Shop, read_shop
@@ -270,6 +271,11 @@ class Edited:
         return url_for("admin.tree_landing", tree_id=self.tree.id)
 
     @property
+    def changed(self) -> tuple[str, int]:
+        """The kind of change that a save makes, and the id of what it changes."""
+        return ("category_landing_rules", self.node.id) if self.node else ("tree_landing_rules", self.tree.id)
+
+    @property
     def in_force(self) -> Sequence[Rule]:
         return effective_rules(self.stored, self.default)
 
@@ -366,9 +372,10 @@ def _answer_form(edited: Edited) -> Answer:
         return _after_refusal(edited, form, error)
     saved = _reload(edited)
     _warn_of_moved_pages(saved, moved_segments(before, saved.in_force))
+    is_changed = saved.stored != edited.stored
     if wants_fragment():
-        return _editor(saved, LandingForm.of(saved.stored), is_saved=True)
-    flash(f"Saved. {FOLLOWS}", "good")
+        return _editor(saved, LandingForm.of(saved.stored), is_saved=True, is_changed=is_changed)
+    flash_saved(is_changed, f"Saved. {FOLLOWS}", *edited.changed, edited.address)
     return redirect(edited.address)
 
 
@@ -404,8 +411,11 @@ def _form_changed(edited: Edited, form: LandingForm) -> Answer:
     return render_template("admin/merchandising/landing/_rules.html", **context)
 
 
-def _editor(edited: Edited, form: LandingForm, errors: FieldErrors = NO_ERRORS, is_saved: bool = False) -> Answer:
+def _editor(
+    edited: Edited, form: LandingForm, errors: FieldErrors = NO_ERRORS, is_saved: bool = False, is_changed: bool = False
+) -> Answer:
     context = _context(edited) | {"form": form, "errors": errors, "is_saved": is_saved, "changed": False}
+    context["undo"] = undo_address_of(*edited.changed) if is_changed else None
     context["carried"] = _carried(edited, form)
     if wants_fragment():
         page = render_template("admin/merchandising/landing/_saved.html", **context)

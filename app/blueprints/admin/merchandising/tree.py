@@ -16,6 +16,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, sent_number, sent_revision
 from app.blueprints.admin.merchandising.trees import LIST, TREE
 from app.blueprints.admin.redirect_choice import sent_choice
+from app.blueprints.admin.shell import flash_with_undo, undo_address_of
 from app.blueprints.callers import current_author
 from app.domain.merchandising import nodes
 from app.domain.merchandising.arrangement import Direction, Target, room_for
@@ -71,7 +72,7 @@ def categories_add(tree_id: int) -> Answer:
 @bp.post(f"{CATEGORY}/name")
 @requires(Permission.MANAGE_MERCHANDISING)
 def category_rename(category_id: int) -> Answer:
-    tree_id = _tree_of(category_id)
+    tree_id, before = _tree_of(category_id), _standing(category_id)
     try:
         with transaction():
             name = nodes.rename(
@@ -79,19 +80,18 @@ def category_rename(category_id: int) -> Answer:
             ).name
     except (Invalid, Conflict) as error:
         return _after_refusal(tree_id, category_id, error)
-    return _after_change(tree_id, category_id, f"Renamed to “{name}”; its address stays")
+    return _after_change(tree_id, category_id, f"Renamed to “{name}”; its address stays", "category", before)
 
 
 @bp.post(f"{CATEGORY}/visibility")
 @requires(Permission.MANAGE_MERCHANDISING)
 def category_visibility(category_id: int) -> Answer:
-    visible = request.form.get("visible") == "1"
+    visible, before = request.form.get("visible") == "1", _standing(category_id)
     with transaction():
         node = nodes.show(current_author(), category_id, visible)
         tree_id, name = node.tree_id, node.name
-    return _after_change(
-        tree_id, category_id, f"Shoppers see “{name}”" if visible else f"Hid “{name}” with all below it"
-    )
+    summary = f"Shoppers see “{name}”" if visible else f"Hid “{name}” with all below it"
+    return _after_change(tree_id, category_id, summary, "category", before)
 
 
 @bp.post(f"{CATEGORY}/move")
@@ -99,7 +99,7 @@ def category_visibility(category_id: int) -> Answer:
 def category_move(category_id: int) -> Answer:
     """Move a category by a step (`direction`), or below `parent`, `before` or `after` a sibling. A move that changes
     addresses in the shop is shown first, and done once it is `confirmed`."""
-    tree_id, version = _tree_of(category_id), request.form.get("version")
+    tree_id, version, before = _tree_of(category_id), request.form.get("version"), _standing(category_id)
     try:
         where = _read_target(request.form)
         planned = nodes.plan_move(current_user.site_id, category_id, where, version)
@@ -109,7 +109,7 @@ def category_move(category_id: int) -> Answer:
             name = nodes.move(current_author(), category_id, planned.target, version).name
     except (Invalid, Conflict) as error:
         return _after_refusal(tree_id, category_id, error)
-    return _after_change(tree_id, category_id, f"Moved “{name}”")
+    return _after_change(tree_id, category_id, f"Moved “{name}”", "category_place", before)
 
 
 @bp.get(f"{CATEGORY}/move")
@@ -156,6 +156,12 @@ def category_remove(category_id: int) -> Answer:
 
 def _tree_of(category_id: int) -> int:
     return nodes.node_of(current_user.site_id, category_id).tree_id
+
+
+def _standing(category_id: int) -> tuple[object, ...]:
+    """Return what the page of a tree changes of a category."""
+    node = nodes.node_of(current_user.site_id, category_id)
+    return node.name, node.visible, node.parent_id, node.position
 
 
 def _names(text: str) -> list[str]:
@@ -212,12 +218,22 @@ def _page(context: dict[str, Any], status: int = 200) -> AnyResponse:
     return make_response(render_template("admin/merchandising/tree/page.html", facet_names=names, **context), status)
 
 
-def _after_change(tree_id: int, category_id: int | None, summary: str) -> Answer:
+def _after_change(
+    tree_id: int, category_id: int | None, summary: str, kind: str = "", before: tuple[object, ...] = ()
+) -> Answer:
+    """Show the tree after a change, with its Undo where it is of a `kind` that has one and the category does not stand
+    as `before`."""
+    is_undoable = kind and category_id and _standing(category_id) != before
+    undo = undo_address_of(kind, category_id) if is_undoable and category_id else None
+    address = _address(tree_id, category_id)
     if not wants_fragment():
-        flash(f"{summary}.", "good")
-        return redirect(_address(tree_id, category_id))
+        if undo:
+            flash_with_undo(f"{summary}.", undo, back=address)
+        else:
+            flash(f"{summary}.", "good")
+        return redirect(address)
     at_top = request.endpoint == "admin.categories_add" and not request.form.get("parent")
-    done = {"summary": summary, "added_at_top": at_top}
+    done = {"summary": summary, "added_at_top": at_top, "undo": undo, "back": address}
     return _changed_parts(_context(tree_id, category_id) | done, tree_id, category_id)
 
 

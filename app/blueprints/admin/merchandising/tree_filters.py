@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from flask import flash, make_response, redirect, render_template, request, url_for
+from flask import make_response, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as AnyResponse
@@ -16,6 +16,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, sent_number
 from app.blueprints.admin.merchandising.trees import TREE
+from app.blueprints.admin.shell import flash_saved
 from app.blueprints.callers import current_author
 from app.domain.merchandising import trees
 from app.domain.merchandising.facets import MOST_FACETS, KnownFacet, colour_of, known_facets
@@ -171,8 +172,9 @@ def tree_filters_save(tree_id: int) -> Answer:
             changed = trees.change_facets(current_author(), tree_id, facets.draft() or (), version)
     except (Invalid, Conflict) as error:
         return _page(tree_id, facets, version, FieldErrors(error))
-    flash("Saved. Live within a few seconds." if changed else "No changes to save.", "good")
-    return redirect(url_for("admin.tree_page", tree_id=tree_id))
+    address = url_for("admin.tree_page", tree_id=tree_id)
+    flash_saved(changed, "Saved. Live within a few seconds.", "tree_filters", tree_id, address)
+    return redirect(address)
 
 
 def _page(

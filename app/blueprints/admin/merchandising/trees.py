@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors
+from app.blueprints.admin.shell import flash_saved
 from app.blueprints.callers import current_author
 from app.domain.merchandising import trees
 from app.domain.shared.problems import Conflict, Invalid
@@ -57,11 +58,13 @@ def tree_rename(tree_id: int) -> Answer:
     name = request.form.get("name", "")
     try:
         with transaction():
-            trees.rename(current_author(), tree_id, name)
+            before = trees.tree_of(current_user.site_id, tree_id).name
+            changed = trees.rename(current_author(), tree_id, name).name != before
     except (Invalid, Conflict) as error:
         return _name_page(tree_id, name, FieldErrors(error))
-    flash("Saved the name.", "good")
-    return redirect(url_for("admin.tree_page", tree_id=tree_id))
+    address = url_for("admin.tree_page", tree_id=tree_id)
+    flash_saved(changed, "Saved the name.", "tree_name", tree_id, address)
+    return redirect(address)
 
 
 @bp.get(f"{TREE}/primary")

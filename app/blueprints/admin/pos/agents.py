@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, read_money, sent_number, sent_revision
+from app.blueprints.admin.shell import flash_saved
 from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 from app.domain.pos import agents, locations, sessions, transactions
@@ -235,8 +236,9 @@ def pos_agent_save(agent_id: int) -> Answer:
         errors = FieldErrors(error)
         agent = agents.agent_of(current_user.site_id, agent_id)
         return _agent_page(agent, form_of_request(request.form), errors), errors.status
-    flash(f"Saved {fields.display_name}." if changed else "No changes to save.", "good")
-    return _redirect_to_agent(agent_id)
+    address = url_for("admin.pos_agent", agent_id=agent_id)
+    flash_saved(changed, f"Saved {fields.display_name}.", "pos_agent", agent_id, address)
+    return redirect(address)
 
 
 @bp.post(f"{AGENT}/disable")

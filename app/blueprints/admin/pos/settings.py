@@ -12,6 +12,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, changes_since, sent_number, sent_revision, shown_settings
 from app.blueprints.admin.pos.agents import read_limit
+from app.blueprints.admin.shell import flash_saved
 from app.blueprints.callers import current_author, is_superadmin
 from app.domain.pos import locations, printing, settings
 from app.domain.pos.models import PosLocation
@@ -53,8 +54,9 @@ def pos_settings_save() -> str | Response | tuple[str, int]:
     except (Invalid, Conflict) as error:
         errors = FieldErrors(error)
         return _settings_page(wanted, request.form.get(LARGEST, ""), shown, errors), errors.status
-    flash(f"Saved: {', '.join(changed)}." if changed else "No changes to save.", "good")
-    return redirect(url_for("admin.pos_settings"))
+    address = url_for("admin.pos_settings")
+    flash_saved(changed, f"Saved: {', '.join(changed)}.", "settings_pos", "pos", address)
+    return redirect(address)
 
 
 def _typed_settings(sent: MultiDict[str, str], problems: list[Problem]) -> PosSettings:
@@ -139,8 +141,9 @@ def pos_location_save(location_id: str) -> Answer:
         errors = FieldErrors(error)
         place = locations.location_at(current_user.site_id, location_id)
         return _location_page(place, fields, enabled, errors), errors.status
-    flash(f"Saved {fields.display_name.strip()}." if changed else "No changes to save.", "good")
-    return redirect(url_for("admin.pos_settings"))
+    address = url_for("admin.pos_settings")
+    flash_saved(changed, f"Saved {fields.display_name.strip()}.", "pos_location", location_id, address)
+    return redirect(address)
 
 
 @bp.post(f"{LOCATION}/printer")
@@ -154,8 +157,9 @@ def pos_printer_save(location_id: str) -> Answer:
         errors = FieldErrors(error)
         place = locations.location_at(current_user.site_id, location_id)
         return _location_page(place, place.fields, place.enabled, errors, typed), errors.status
-    flash("Saved the printer." if changed else "No changes to save.", "good")
-    return redirect(url_for("admin.pos_location", location_id=location_id))
+    address = url_for("admin.pos_location", location_id=location_id)
+    flash_saved(changed, "Saved the printer.", "pos_location", location_id, address)
+    return redirect(address)
 
 
 @bp.post(f"{LOCATION}/printer/test")

@@ -15,6 +15,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import Difference, FieldErrors, sent_ids, sent_number
 from app.blueprints.admin.products.form import ProductForm
 from app.blueprints.admin.redirect_choice import sent_choice
+from app.blueprints.admin.shell import flash_saved, flash_with_undo, undo_address_of
 from app.blueprints.admin.taxonomy.products import TaxonomyForm, typed_texts
 from app.blueprints.callers import current_author
 from app.domain.catalogue import products, queries
@@ -101,6 +102,8 @@ def _stored_form(product_id: str) -> TaxonomyForm:
 
 PRODUCT = "/catalogue/product/<int(max=2147483647):product_id>"
 NOT_SAVED = FieldErrors()
+MOST_IN_A_MESSAGE = 200
+SAVED = "Saved. Search shows it in a few seconds."
 NEW = ("admin/products/new.html", "admin/products/_new.html")  # The page, and the part of it that htmx swaps.
 EDIT = ("admin/products/edit.html", "admin/products/_edit.html")
 Answer = str | Response
@@ -127,11 +130,22 @@ def products_show() -> Answer:
     selected = sent_ids(request.form, "product")
     with transaction():
         changed = products.set_enabled(current_author(), selected, enabled)
-    flash(_shown_summary(changed, enabled), "good")
     filters = ProductList.read(request.args)
+    _flash_shown(changed, enabled, filters)
     if wants_fragment():
         return _list(filters, marked=selected)
     return redirect(f"{url_for('admin.products_list')}?{filters.query(page=filters.page)}")
+
+
+def _flash_shown(changed: list[int], enabled: bool, filters: ProductList) -> None:
+    """Flash how many products were shown or hidden, with the Undo of exactly those. The message may wait in a cookie,
+    which holds the ids of a few pages of the list."""
+    summary = _shown_summary(len(changed), enabled)
+    if 0 < len(changed) <= MOST_IN_A_MESSAGE:
+        address = f"{url_for('admin.products_show')}?{filters.query(page=filters.page)}"
+        flash_with_undo(summary, address, action="disable" if enabled else "enable", product=changed)
+    else:
+        flash(summary, "good")
 
 
 @bp.get("/catalogue/products/manufacturers")
@@ -262,6 +276,7 @@ def _editor_page(
         "saved": made.saved if made else None,
         "dropped": made.dropped if made else (),
         "not_applied": made.not_applied if made else None,
+        "undo": undo_address_of("whole_product", editor.product.id) if made and made.saved.changed else None,
     }
     status = errors.status if errors and not made else 200
     return _answer(templates, context | panel_context(editor.taxonomy, form, editor.product), status)
@@ -295,10 +310,11 @@ def _after_save(product_id: int, form: ProductForm, made: SavedProduct) -> Answe
     be fixed."""
     if wants_fragment() or made.dropped or made.saved.refused_terms:
         return _saved_editor(product_id, form, made)
-    flash("Saved. Search shows it in a few seconds." if made.saved.changed else "No changes to save.", "good")
+    address = url_for("admin.product_edit", product_id=product_id)
+    flash_saved(made.saved.changed, SAVED, "whole_product", product_id, address)
     if made.not_applied:
         flash(made.not_applied, "warn")
-    return redirect(url_for("admin.product_edit", product_id=product_id))
+    return redirect(address)
 
 
 def _saved_editor(

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.shell import flash_undoable
 from app.blueprints.admin.sign_in import return_to
-from app.blueprints.callers import current_author
+from app.blueprints.admin.undo import answer_undo
 from app.domain.catalogue.listing import page_number
-from app.domain.relevance import history
-from app.domain.relevance.history import KINDS
-from app.domain.shared.problems import Conflict
+from app.domain.changes import history
+from app.domain.changes.search_kinds import SEARCH_KINDS
 from app.domain.sites.sites import time_zone_of
-from app.transaction import transaction
-from app.web.htmx import redirect_page, wants_fragment
+from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
 
 ENTRY = "/search/activity/<int(max=2147483647):entry_id>"
@@ -30,7 +27,7 @@ def search_history() -> str:
     kind = request.args.get("kind", "")
     page = history.history_page(current_user.site_id, page_number(request.args.get("p")), kind)
     template = "admin/search/history/_results.html" if wants_fragment() else "admin/search/history/list.html"
-    context = {"page": page, "kind": kind, "kinds": KINDS, "href": partial(_address, kind), "time_zone": _zone()}
+    context = {"page": page, "kind": kind, "kinds": SEARCH_KINDS, "href": partial(_address, kind), "time_zone": _zone()}
     return render_template(template, **context)
 
 
@@ -49,15 +46,7 @@ def search_history_undo(entry_id: int) -> Response:
     """Undo a change; the message offers to undo that in turn."""
     back = return_to(request.values.get("back"))
     address = back or url_for("admin.search_history", kind=request.form.get("kind") or None)
-    try:
-        with transaction():
-            undone = history.undo_change(current_author(), entry_id)
-            summary, kind, subject_id = undone.summary, undone.subject_type, undone.subject_id
-    except Conflict as conflict:
-        flash(conflict.message, "bad")
-    else:
-        flash_undoable(f"Undone: {summary}.", kind, subject_id, address)
-    return redirect_page(address) if wants_fragment() else redirect(address)
+    return answer_undo(entry_id, address, SEARCH_KINDS)
 
 
 def _address(kind: str, number: int) -> str:

@@ -99,7 +99,8 @@ def _follows(explanation: SearchExplanation) -> str | None:
 
 
 def _enable_product(author: Author) -> str:
-    products.set_enabled(author, [_sent_id()], True)
+    if not products.set_enabled(author, [_sent_id()], True):
+        raise Conflict("It is shown in the shop already.")
     return "It is shown in the shop again. Search follows in a few seconds."
 
 
@@ -125,7 +126,8 @@ ACTS: dict[str, Callable[[Author], str]] = {
     Act.ADD_TERM.value: _add_term,
     Act.ACCEPT.value: _accept_synonym,
 }
-UNDOABLE = {Act.ADD_TERM.value: "product", Act.ACCEPT.value: "synonym"}  # The kind of record in the activity log.
+# The kinds of changes that can be undone.
+UNDOABLE = {Act.ENABLE.value: "whole_product", Act.ADD_TERM.value: "product", Act.ACCEPT.value: "synonym"}
 
 
 def _sent_id() -> int:

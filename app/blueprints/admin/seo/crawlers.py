@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.shell import flash_with_undo
 from app.blueprints.callers import current_author
 from app.domain.merchandising.shop import read_shop
 from app.domain.seo import settings
@@ -62,8 +63,18 @@ def _save_decision(done: str, decide: Callable[[], bool]) -> Response:
     except Invalid as invalid:
         flash(" ".join(problem.message for problem in invalid.problems), "bad")
     else:
-        flash(done if changed else "No changes to save.", "good")
+        _flash_decision(done, changed)
     return redirect(url_for("admin.seo_crawlers", days=_chosen_days(request.form.get("days", ""))))
+
+
+def _flash_decision(done: str, changed: bool) -> None:
+    """Flash a decision with its Undo, which decides the other way."""
+    if not changed:
+        flash("No changes to save.", "good")
+        return
+    name, is_undone = _posted_parameter()
+    fields = {"parameter": name, "days": request.form.get("days", "")}
+    flash_with_undo(done, request.path, **fields, **({} if is_undone else {"undo": "1"}))
 
 
 def _posted_parameter() -> tuple[str, bool]:

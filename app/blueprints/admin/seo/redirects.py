@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from flask import Response, flash, make_response, redirect, render_template, request, url_for
+from flask import Response, make_response, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -12,6 +12,7 @@ from app import ports
 from app.blueprints.admin import csv_import, spreadsheet
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, sent_revision
+from app.blueprints.admin.shell import flash_saved
 from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import page_number
 from app.domain.merchandising.shop import Shop, read_shop
@@ -53,11 +54,10 @@ def seo_redirect_create() -> AnyResponse:
     try:
         with transaction():
             added = stored_redirects.add(current_author(), *_shop(), draft, Source.PERSON)
-            old, new = added.old_path, RedirectDraft.of(added).new
+            redirect_id, old, new = added.id, added.old_path, RedirectDraft.of(added).new
     except Invalid as invalid:
         return _form(draft, errors=FieldErrors(invalid))
-    flash(f"Added: {old} leads to {new} from now on.", "good")
-    return redirect(url_for("admin.seo_redirects"))
+    return _answer(True, f"Added: {old} leads to {new} from now on.", redirect_id)
 
 
 @bp.get(ONE)
@@ -78,8 +78,7 @@ def seo_redirect_save(redirect_id: int) -> AnyResponse:
     except (Invalid, Conflict) as error:
         row = stored_redirects.redirect_of(current_user.site_id, redirect_id)
         return _form(draft, row, FieldErrors(error))
-    flash(f"Saved: {old} leads to {new}." if saved[1] else "No changes to save.", "good")
-    return redirect(url_for("admin.seo_redirects"))
+    return _answer(saved[1], f"Saved: {old} leads to {new}.", redirect_id)
 
 
 @bp.post(f"{ONE}/delete")
@@ -87,8 +86,13 @@ def seo_redirect_save(redirect_id: int) -> AnyResponse:
 def seo_redirect_delete(redirect_id: int) -> AnyResponse:
     with transaction():
         old = stored_redirects.remove(current_author(), redirect_id)
-    flash(f"Deleted: {old} answers 404 from now on.", "good")
-    return redirect(url_for("admin.seo_redirects"))
+    return _answer(True, f"Deleted: {old} answers 404 from now on.", redirect_id)
+
+
+def _answer(changed: bool, message: str, redirect_id: int) -> AnyResponse:
+    address = url_for("admin.seo_redirects")
+    flash_saved(changed, message, "redirect", redirect_id, address)
+    return redirect(address)
 
 
 @bp.get("/seo/redirects/export.csv")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, changes_since, sent_number, shown_settings
+from app.blueprints.admin.shell import flash_saved
 from app.blueprints.callers import current_author
 from app.domain.merchandising.shop import read_shop
 from app.domain.seo import settings
@@ -39,8 +40,9 @@ def seo_settings_save() -> str | Response | tuple[str, int]:
             changed = settings.change_seo_settings(current_author(), changes, settings.filter_parameters(shop))
     except Invalid as invalid:
         return _page(wanted, request.form.get("leastProducts", ""), shown, FieldErrors(invalid)), 400
-    flash(f"Saved: {', '.join(changed)}." if changed else "No changes to save.", "good")
-    return redirect(url_for("admin.seo_settings"))
+    address = url_for("admin.seo_settings")
+    flash_saved(changed, f"Saved: {', '.join(changed)}.", "settings_seo", "seo", address)
+    return redirect(address)
 
 
 def _posted_settings(form: Mapping[str, str]) -> SeoSettings:

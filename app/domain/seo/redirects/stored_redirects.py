@@ -191,13 +191,46 @@ def redirect_of(site_id: int, redirect_id: int, to_change: bool = False) -> Redi
 def add(author: Author, shop: Shop, pages_of: LandingPagesOf, draft: RedirectDraft, source: Source) -> Redirect:
     """Add a redirect. One whose new address is itself redirected leads to where that one ends, and those that led to
     its old address lead on with it. Raises Invalid with every problem."""
+    return _add(author, shop, pages_of, draft, source, Reach.PAGE, None)
+
+
+def restore(
+    author: Author,
+    shop: Shop,
+    pages_of: LandingPagesOf,
+    redirect_id: int,
+    draft: RedirectDraft,
+    reach: Reach,
+    source: Source,
+) -> Redirect:
+    """Add a deleted redirect again, under the id that it had. Raises Invalid with every problem."""
+    return _add(author, shop, pages_of, draft, source, reach, redirect_id)
+
+
+def _add(
+    author: Author,
+    shop: Shop,
+    pages_of: LandingPagesOf,
+    draft: RedirectDraft,
+    source: Source,
+    reach: Reach,
+    former_id: int | None,
+) -> Redirect:
     lock(author.site_id)
-    old, place = _check_draft(author.site_id, shop, pages_of, draft, None)
+    old, place = _check_draft(author.site_id, shop, pages_of, draft, None, reach)
     store_moves(author.site_id, {old: place}, source, author.name, author.now())
     row = _rows_at(author.site_id, [old])[old]
+    if former_id is not None:
+        row.id = former_id
+        db.session.flush()
     after = {"from": old, "to": _destination(row).address}
     activity.record(author, "redirect.create", ("redirect", str(row.id)), f"Redirected {old}", after=after)
     return row
+
+
+def logged_redirect(row: Redirect) -> dict[str, Any]:
+    """Return all of a redirect as the activity log has it."""
+    return {"from": row.old_path, "to": _destination(row).address, "reach": row.reach, "source": row.source}
 
 
 def save(
@@ -215,7 +248,7 @@ def save(
     row = redirect_of(author.site_id, redirect_id, to_change=True)
     check_revision(author.site_id, ("redirect", row.id), row.revision, revision)
     before = RedirectDraft.of(row)
-    old, place = _check_draft(author.site_id, shop, pages_of, draft, row)
+    old, place = _check_draft(author.site_id, shop, pages_of, draft, row, Reach(row.reach))
     if (old, place) == (row.old_path, _destination(row)):
         return row, False
     row.old_path, row.new_path, row.new_query = old, place.path, place.query
@@ -234,19 +267,22 @@ def remove(author: Author, redirect_id: int, revision: int | None = None) -> str
     row = redirect_of(author.site_id, redirect_id, to_change=True)
     if revision is not None:
         check_revision(author.site_id, ("redirect", row.id), row.revision, revision)
-    old, before = row.old_path, RedirectDraft.of(row)
+    old, before = row.old_path, logged_redirect(row)
     db.session.delete(row)
-    stored = {"from": before.old, "to": before.new}
-    activity.record(author, "redirect.delete", ("redirect", str(redirect_id)), f"Deleted the redirect of {old}", stored)
+    activity.record(author, "redirect.delete", ("redirect", str(redirect_id)), f"Deleted the redirect of {old}", before)
     return old
 
 
 def _check_draft(
-    site_id: int, shop: Shop, pages_of: LandingPagesOf, draft: RedirectDraft, own: Redirect | None
+    site_id: int,
+    shop: Shop,
+    pages_of: LandingPagesOf,
+    draft: RedirectDraft,
+    own: Redirect | None,
+    reach: Reach,
 ) -> tuple[str, Destination]:
     """Return the old path and where it leads in the end. Raises Invalid with every problem."""
     old = normal_path(draft.old.strip()) if draft.old.strip().startswith("/") else draft.old.strip()
-    reach = Reach(own.reach) if own is not None else Reach.PAGE
     place, problems = read_destination(draft.new, hosts_of(site_id), reach)
     found = old_path_problems(old) if old else [Problem("required", "The old address is missing.", FROM)]
     if not found:
