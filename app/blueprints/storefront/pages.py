@@ -98,8 +98,10 @@ def collection(seo_name: str) -> Response:
     path = f"/collections/{seo_name}"
     listing_request = read_request(shop, path, request.args.items(multi=True))
     listing = collection_listing(ports.search_engine(), shop, shown, listing_request)
-    head = collection_head(shop, shown, path, listing_request, listing.is_past_window, shown_listing(listing))
-    return page_answer("storefront/collection.html", head, shop=shop, collection=shown, listing=listing)
+    facts = shown_listing(listing)
+    head = collection_head(shop, shown, path, listing_request, listing.is_past_window, facts)
+    context = {"collection": shown, "listing": listing, "shown": facts}
+    return page_answer("storefront/collection.html", head, shop=shop, **context)
 
 
 @bp.get("/pages/<seo_name>")
