@@ -45,6 +45,7 @@ from app.web.themes.drawing import current_theme, drawn
 
 SECONDS_RELATED = 3_600  # What was bought together is read anew each hour, since new orders change no version.
 BUYING_PAGES = tuple(f"/pages/{name}" for name in ("delivery", "shipping", "collection", "returns"))
+CONTACT = "contact"  # The address of the page that shows the shop's contact data below its text.
 ACTION = "missing-pages"
 OF_CALLER, OF_SITE = Rate(20), Rate(120)  # Addresses a minute that are searched; others lead to the categories alone.
 
@@ -109,7 +110,8 @@ def collection(seo_name: str) -> Response:
 def page(seo_name: str) -> Response:
     shop = current_shop()
     shown = page_at(shop.site_id, seo_name)
-    return page_answer("storefront/page.html", content_head(shop, shown, seo_name), shop=shop, page=shown)
+    context = {"page": shown, "shows_contact": seo_name == CONTACT and shop.appearance.has_contact}
+    return page_answer("storefront/page.html", content_head(shop, shown, seo_name), shop=shop, **context)
 
 
 @bp.app_template_global("missing_page_suggestions")
