@@ -177,12 +177,12 @@ def send(context: WorkContext, mailer: Mailer, mail_id: str, order_path: OrderPa
     row holds the outcome. `given_back_of` says how much of what was paid was given back."""
 
     def letter(row: OrderMail) -> Mail:
-        return _mail_of_row(row, order_path, given_back_of)
+        return _mail_of_row(row, context, order_path, given_back_of)
 
     return mailing.send(context, mailer, ORDER_MAIL, mail_id, letter, IS_KNOWN)
 
 
-def _mail_of_row(row: OrderMail, order_path: OrderPath, given_back_of: GivenBackOf) -> Mail:
+def _mail_of_row(row: OrderMail, context: WorkContext, order_path: OrderPath, given_back_of: GivenBackOf) -> Mail:
     """Return the mail of a row. Raises NotFound where the order or the address was erased meanwhile, NotTrueAnyMore."""
     order = find_record(Order, row.site_id, row.order_id, options=[selectinload(Order.lines)])
     if order is None or not row.email:
@@ -190,7 +190,7 @@ def _mail_of_row(row: OrderMail, order_path: OrderPath, given_back_of: GivenBack
     kind = OrderMailKind(row.kind)
     if reason := reason_untrue(kind, order):
         raise NotTrueAnyMore(reason)
-    shop = shop_contact(row.site_id)
+    shop = shop_contact(row.site_id, context.address_of)
     url = f"{shop.home.rstrip('/')}{order_path(row.site_id, order.id)}"
     refund = RefundFacts(row.amount or 0, row.in_cash)
     pictures = picture_addresses(row.site_id, order.lines, shop.home)
