@@ -260,6 +260,7 @@ def flask_settings(config: Config) -> dict[str, object]:
         "SESSION_COOKIE_HTTPONLY": True,
         "SESSION_COOKIE_SAMESITE": "Lax",
         "SESSION_COOKIE_SECURE": secure,
+        "LOCAL_ADDRESS": "" if secure else f"http://localhost:{config.port}",
         "WTF_CSRF_TIME_LIMIT": None,
         "WTF_CSRF_CHECK_DEFAULT": True,
         "MAX_CONTENT_LENGTH": 256 * 1024,

@@ -33,7 +33,7 @@ def test_an_appearance_is_previewed_saved_and_undone(page: Page) -> None:
     sign_in(page, "admin@demo.test")
     page.goto(PAGE)
     before = page.get_by_label("Heading", exact=True).first.input_value()
-    preview = page.frame_locator('iframe[title="Home page on a desktop"]')
+    preview = page.frame_locator('iframe[title="The home page as it would look"]')
     page.get_by_label("Heading", exact=True).first.fill("Under the stars")
     expect(preview.get_by_role("heading", level=1)).to_have_text("Under the stars")
 

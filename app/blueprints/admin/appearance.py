@@ -17,7 +17,15 @@ from app.blueprints.admin.site_value_pages import answer_save, answer_undo
 from app.blueprints.callers import current_author
 from app.blueprints.storefront.home_preview import drawn_home
 from app.domain.appearance.appearances import APPEARANCES, save_appearance, saved_appearance
-from app.domain.appearance.colours import TEXT_CONTRAST, WHITE, accent_shades, contrast, is_colour, normal_colour
+from app.domain.appearance.colours import (
+    TEXT_CONTRAST,
+    WHITE,
+    accent_shades,
+    background_problems,
+    contrast,
+    is_colour,
+    normal_colour,
+)
 from app.domain.appearance.declaration import Corners, FocalPoint
 from app.domain.appearance.fonts import FONTS, THEME_FONT
 from app.domain.appearance.sections import HEADINGS, KIND_LABELS, SectionKind
@@ -81,9 +89,11 @@ def appearance_preview() -> Response:
 @bp.get(f"{PAGE}/contrast")
 @requires(Permission.MANAGE_SETTINGS)
 def appearance_contrast() -> str:
-    """Return how the typed accent will be shown, and how well it can be read."""
+    """Return how the typed accent will be shown, how well it can be read, and why a typed background is refused."""
     accent, background = (normal_colour(request.args.get(name, "")) for name in ("accent", "background"))
-    return render_template("admin/appearance/_contrast.html", contrasts=_contrasts(accent, background))
+    problems = {"accent": "", "background": " ".join(_problems_of_background(background))}
+    contrasts = _contrasts(accent, background)
+    return render_template("admin/appearance/_contrast.html", contrasts=contrasts, typed_problems=problems)
 
 
 @bp.post(f"{PAGE}/undo")
@@ -141,11 +151,17 @@ def _collection_choices(site_id: int) -> list[tuple[str, str]]:
     return [("", "Choose a collection"), *((link.path.rpartition("/")[2], link.name) for link in links)]
 
 
+def _problems_of_background(background: str) -> list[str]:
+    """Return why a background that is typed in full is refused."""
+    return [problem.message for problem in background_problems(background, "")] if is_colour(background) else []
+
+
 def _contrasts(accent: str, background: str) -> dict[str, object]:
     """Return how an accent is shown on light and dark screens, with the contrast of text on it; empty without one."""
     if not is_colour(accent):
         return {}
-    shades = accent_shades(accent, background if is_colour(background) else "")
+    is_usable = is_colour(background) and not _problems_of_background(background)
+    shades = accent_shades(accent, background if is_usable else "")
     shown, on_it = shades["accent"], shades["on-accent"]
     return {
         "accent": accent,

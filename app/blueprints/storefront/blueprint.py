@@ -112,7 +112,7 @@ class DrawnListing:
     @property
     def size(self) -> int:
         """The approximate size in bytes."""
-        return self.fragment.size + BESIDE_FRAGMENT + sum(map(len, self.shown.paths))
+        return self.fragment.size + BESIDE_FRAGMENT + sum(map(len, (*self.shown.paths, *self.shown.beside_heading)))
 
 
 @bp.record_once

@@ -105,7 +105,7 @@ def _page(shop: Shop, node: ShopNode, given: ListingRequest, pages: LandingPages
         def parts() -> dict[str, Any]:
             listing = _listing(shop, listing_request, state, make)
             head = _head(shop, node, given, page, is_past_window(shop, listing_request), listing.shown)
-            context = {"shop": shop, "node": node, "landing": page, "pages": pages, "picture": listing.shown.picture}
+            context = {"shop": shop, "node": node, "landing": page, "pages": pages, "shown": listing.shown}
             return {"head": head, "listing": listing.html, **context}
 
         if wants_filters():

@@ -34,7 +34,7 @@ def drawn_category(shop: Shop, node: ShopNode) -> str:
         node=node,
         landing=None,
         pages=landing_pages_of(shop, node),
-        picture=shown.picture,
+        shown=shown,
         listing=Markup(html),
         is_preview=True,
     )
@@ -45,8 +45,9 @@ def drawn_collection(shop: Shop, collection: ShownCollection, path: str) -> str:
     show_shop(shop)
     request = read_request(shop, path, ())
     listing = collection_listing(ports.search_engine(), shop, collection, request)
-    head = collection_head(shop, collection, path, request, False, shown_listing(listing))
-    context = {"shop": shop, "collection": collection, "listing": listing, "is_preview": True}
+    shown = shown_listing(listing)
+    head = collection_head(shop, collection, path, request, False, shown)
+    context = {"shop": shop, "collection": collection, "listing": listing, "shown": shown, "is_preview": True}
     return drawn("storefront/collection.html", head=head, **context)
 
 

@@ -45,6 +45,7 @@ from app.web.themes.drawing import current_theme, drawn
 
 SECONDS_RELATED = 3_600  # What was bought together is read anew each hour, since new orders change no version.
 BUYING_PAGES = tuple(f"/pages/{name}" for name in ("delivery", "shipping", "collection", "returns"))
+CONTACT = "contact"  # The address of the page that shows the shop's contact data below its text.
 ACTION = "missing-pages"
 OF_CALLER, OF_SITE = Rate(20), Rate(120)  # Addresses a minute that are searched; others lead to the categories alone.
 
@@ -98,8 +99,10 @@ def collection(seo_name: str) -> Response:
     path = f"/collections/{seo_name}"
     listing_request = read_request(shop, path, request.args.items(multi=True))
     listing = collection_listing(ports.search_engine(), shop, shown, listing_request)
-    head = collection_head(shop, shown, path, listing_request, listing.is_past_window, shown_listing(listing))
-    return page_answer("storefront/collection.html", head, shop=shop, collection=shown, listing=listing)
+    facts = shown_listing(listing)
+    head = collection_head(shop, shown, path, listing_request, listing.is_past_window, facts)
+    context = {"collection": shown, "listing": listing, "shown": facts}
+    return page_answer("storefront/collection.html", head, shop=shop, **context)
 
 
 @bp.get("/pages/<seo_name>")
@@ -107,7 +110,8 @@ def collection(seo_name: str) -> Response:
 def page(seo_name: str) -> Response:
     shop = current_shop()
     shown = page_at(shop.site_id, seo_name)
-    return page_answer("storefront/page.html", content_head(shop, shown, seo_name), shop=shop, page=shown)
+    context = {"page": shown, "shows_contact": seo_name == CONTACT and shop.appearance.has_contact}
+    return page_answer("storefront/page.html", content_head(shop, shown, seo_name), shop=shop, **context)
 
 
 @bp.app_template_global("missing_page_suggestions")

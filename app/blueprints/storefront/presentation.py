@@ -21,7 +21,7 @@ from app.blueprints.storefront.blueprint import (
 )
 from app.domain.catalogue.markup import MEDIA_PREFIX
 from app.domain.catalogue.pictures import jpeg_form, small_form, srcset
-from app.domain.catalogue.product_drawings import category_path, more_views, picture_path
+from app.domain.catalogue.product_drawings import CUTOUT, category_path, is_sign, more_views, picture_path
 from app.domain.delivery.countries import describe_countries
 from app.domain.merchandising.facets import LABELS, colour_of
 from app.domain.merchandising.shop import Shop
@@ -40,6 +40,8 @@ from app.web.themes.folders import Theme
 LISTING = "#listing"
 FILTERS = "#filters"  # The target of the requests by the sheet of filters, for what its choices would leave.
 QUIET_COLOURS = ("#4f7942", "#3b5b85", "#c1613f", "#6b5b7b", "#b8862b", "#14525f")
+FIRST_ROW = 4  # Products in the first row of a wide screen, which the heading above them does not repeat.
+BESIDE_HEADING = 3
 LOADING = {"first": Markup(' fetchpriority="high"'), "lazy": Markup(' loading="lazy"')}
 HEADLINES = {
     400: "Invalid address",
@@ -55,7 +57,26 @@ def shown_listing(listing: Listing) -> ShownListing:
     """Return the facts of a listing that the head of its page uses."""
     hits = listing.result.hits
     picture = card_picture(hits[0].card) if hits else None
-    return ShownListing(listing.total, tuple(f"/p/{hit.card['seoName']}" for hit in hits), picture)
+    paths = tuple(f"/p/{hit.card['seoName']}" for hit in hits)
+    return ShownListing(listing.total, paths, picture, _pictures_beside_heading([hit.card for hit in hits]))
+
+
+def _pictures_beside_heading(cards: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the pictures of some products of a page for its head: of different kinds, else of different looks. Those
+    of the first row of cards are used only where there are no others, and the first one never."""
+    offered = cards[FIRST_ROW:] if len(cards) >= FIRST_ROW + 2 else cards[1:]
+    pictures = [(card, _picture_without_ground(card)) for card in offered]
+    pictured = [(card["kind"], picture) for card, picture in pictures if picture]
+    of_kinds = {kind: picture for kind, picture in reversed(pictured)}
+    of_looks = {picture.split("/")[2]: picture for _, picture in reversed(pictured)}
+    wanted = [*reversed(of_kinds.values()), *reversed(of_looks.values()), *(picture for _, picture in pictured)]
+    return tuple(dict.fromkeys(wanted))[:BESIDE_HEADING]
+
+
+def _picture_without_ground(card: Mapping[str, Any]) -> str:
+    """Return the address of a card's photograph, else of its drawing without a ground; empty where it has a sign."""
+    picture = card_picture(card) if card["image"] else _drawing_of(card, CUTOUT)
+    return "" if is_sign(picture) else picture
 
 
 def page_answer(template: str, head: PageHead, **context: Any) -> Response:
@@ -261,13 +282,24 @@ def wants_filters() -> bool:
     return wants_fragment() and request.headers.get("HX-Target", "").endswith(FILTERS)
 
 
+@bp.app_template_filter("own_picture")
+def own_picture(node: ShopNode) -> str:
+    """Return the address of the picture that a category was given; empty without one."""
+    return f"{MEDIA_PREFIX}{current_shop().site_id}/{node.picture}" if node.picture else ""
+
+
+@bp.app_template_filter("small_form")
+def small_form_of(url: str) -> str:
+    return small_form(url)
+
+
 @bp.app_template_filter("category_picture")
 def category_picture(node: ShopNode) -> str:
     """Return the address of a category's own picture, else of a drawing of what it holds, or the nearest one below it
     that can be drawn, in a quiet colour; searched for once for each state of the shop."""
     shop = current_shop()
     if node.picture:
-        return f"{MEDIA_PREFIX}{shop.site_id}/{small_form(node.picture)}"
+        return small_form(own_picture(node))
     key = f"picture of category {node.id}"
     if key not in shop.drawn:
         colour = QUIET_COLOURS[node.id % len(QUIET_COLOURS)]

@@ -5,7 +5,7 @@ every product of the kind, `names` those of the products whose name has one of t
 `drawings/signs.json` for products that none of these fits, so that no picture shows a wrong object. `drawings/` holds a
 file per drawing, on a canvas of 400 by 400 lit from the upper left, where {c} is the main colour, {d} and {e} darker,
 {l} and {h} lighter, {a} another colour beside it; `studio.svg` has the gradients and filters that all of them share,
-`scenes/` the places in which some of them are shown in use.
+`scenes/` the places in which some of them are shown in use. A cut-out has no ground of its own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ SEEDS = 60
 PLAIN = "#8a8f8c"  # The colour of a product whose colour is not known.
 SIGN = "sign"  # The first part of the address of a sign, which has no colour.
 NO_SIGN, NO_CATEGORY_SIGN = "parcel", "tag"
-DETAIL, SCENE = "detail", "scene"
+DETAIL, SCENE, CUTOUT = "detail", "scene", "cutout"
+GROUND = '<rect width="400" height="400" fill="url(#bg)"/>\n'
 GROUNDS = (  # Backgrounds of the studio: the middle and the edge in light, then in dark surroundings.
     ("#f8f6f2", "#e9e5dd", "#484b4d", "#2e3132"),
     ("#f4f6f5", "#e1e7e4", "#464c4b", "#2c3231"),
@@ -47,7 +48,7 @@ DYES = {
     "#f7f0dc": "#efe7d2",
 }  # fmt: skip
 
-_PARTS = re.compile(r"(?P<colour>[0-9a-f]{6})-(?P<seed>[0-9]{1,2})(?:-(?P<view>detail|scene))?", re.ASCII)
+_PARTS = re.compile(r"(?P<colour>[0-9a-f]{6})-(?P<seed>[0-9]{1,2})(?:-(?P<view>detail|scene|cutout))?", re.ASCII)
 _AFTER = re.compile(r" (?:for|with|and accessories)\b")  # "Cases for phones" are cases.
 
 
@@ -104,7 +105,7 @@ def kind_of(kind: str) -> DrawnKind:
 
 def picture_path(kind: str, name: str, colour: str | None, number: int, view: str = "") -> str:
     """Return the path of a product's drawing, or of the sign of its kind where no drawing fits. `colour` is `#rrggbb`,
-    `number` distinguishes products, `view` is DETAIL, SCENE or empty."""
+    `number` distinguishes products, `view` is DETAIL, SCENE, CUTOUT or empty."""
     found = kind_of(kind)
     drawing = found.drawing_of(name)
     tint = COVERS[number % len(COVERS)] if found.any_colour and colour is None else colour
@@ -142,6 +143,11 @@ def sign_path(sign: str) -> str:
     return f"/picture/{SIGN}/{sign}.svg?v={DRAWN_ANEW}"
 
 
+def is_sign(path: str) -> bool:
+    """Whether the path of a picture is that of a sign, which shows no product."""
+    return path.startswith(f"/picture/{SIGN}/")
+
+
 def drawing_at(drawing: str, name: str) -> str:
     """Return the SVG that a path of `picture_path` names. Raises NotFound for anything else."""
     if drawing == SIGN and name in SIGNS:
@@ -167,7 +173,7 @@ def draw(drawing: str, colour: str, seed: int, view: str = "") -> str:
     studio = _file("studio.svg").format(g=middle, k=edge, m=dark_middle, n=dark_edge, **tones)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left} {top} {side} {side}" width="400" height="400">'
-        f"{studio}{scene}"
+        f"{studio}{'' if view == CUTOUT else GROUND}{scene}"
         f'<g transform="{place}">{_file(f"{drawing}.svg").format(**tones)}</g></svg>'
     )
 

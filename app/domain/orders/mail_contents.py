@@ -249,7 +249,7 @@ def _picture_html(address: str | None) -> str:
 
 def _frame(shop: ShopContact, preview: str) -> Frame:
     """Return the frame of a shop's mails: its name or logo, and how to reach it."""
-    logo = f"{shop.home.rstrip('/')}{shop.logo}" if shop.logo else ""
+    logo, logo_webp = (f"{shop.home.rstrip('/')}{path}" if path else "" for path in (shop.logo, shop.logo_webp))
     reached = " · ".join(part for part in (shop.name, *shop.address, shop.phone, shop.email) if part)
     foot = f"{reached}. You get this email because an order at {shop.name} named your address."
-    return Frame(shop.name, shop.home, logo, foot, preview)
+    return Frame(shop.name, shop.home, logo, logo_webp, foot, preview)

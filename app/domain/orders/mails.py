@@ -187,12 +187,12 @@ def send(context: WorkContext, mailer: Mailer, mail_id: str, around: Around) -> 
     row holds the outcome."""
 
     def letter(row: OrderMail) -> Mail:
-        return _mail_of_row(row, around)
+        return _mail_of_row(row, context, around)
 
     return mailing.send(context, mailer, ORDER_MAIL, mail_id, letter, IS_KNOWN)
 
 
-def _mail_of_row(row: OrderMail, around: Around) -> Mail:
+def _mail_of_row(row: OrderMail, context: WorkContext, around: Around) -> Mail:
     """Return the mail of a row. Raises NotFound where the order or the address was erased meanwhile, NotTrueAnyMore."""
     order = find_record(Order, row.site_id, row.order_id, options=[selectinload(Order.lines)])
     if order is None or not row.email:
@@ -200,7 +200,7 @@ def _mail_of_row(row: OrderMail, around: Around) -> Mail:
     kind = OrderMailKind(row.kind)
     if reason := reason_untrue(kind, order):
         raise NotTrueAnyMore(reason)
-    shop = shop_contact(row.site_id)
+    shop = shop_contact(row.site_id, context.address_of)
     url = f"{shop.home.rstrip('/')}{around.order_path(row.site_id, order.id)}"
     refund = RefundFacts(row.amount or 0, row.in_cash)
     pictures = at_home(shop, around.pictures_of(row.site_id, order.lines))

@@ -34,12 +34,13 @@ HOME = "Home"
 
 @dataclass(frozen=True, slots=True)
 class ShownListing:
-    """The facts of a page of products that its head uses: how many the list has, the paths of those on the page, and
-    the path of the first one's picture."""
+    """The facts of a page of products that its head uses: how many the list has, the paths of those on the page, the
+    path of the first one's picture, and those of the pictures beside its heading."""
 
     total: int = 0
     paths: tuple[str, ...] = ()
     picture: str | None = None
+    beside_heading: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

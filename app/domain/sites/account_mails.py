@@ -149,21 +149,23 @@ def due(clock: Clock) -> Sequence[str]:
 def send(context: WorkContext, mailer: Mailer, mail_id: str, link_path: LinkPath) -> bool:
     """Send a mail, unless another worker does; return False where it was not this caller's to send. The row holds the
     outcome."""
-    return mailing.send(
-        context, mailer, ACCOUNT_MAIL, mail_id, lambda row: _mail_of_row(row, link_path, context.clock.now())
-    )
+    return mailing.send(context, mailer, ACCOUNT_MAIL, mail_id, lambda row: _mail_of_row(row, context, link_path))
 
 
-def _mail_of_row(row: AccountMail, link_path: LinkPath, now: datetime) -> Mail:
+def _mail_of_row(row: AccountMail, context: WorkContext, link_path: LinkPath) -> Mail:
     """Return the mail of a row. Raises NotFound where the address was erased meanwhile, NotTrueAnyMore."""
     if not row.email:
         raise NotFound("The email address is not kept any more.")
     kind, user = AccountMailKind(row.kind), db.session.get_one(User, row.user_id)
     words = WORDINGS[kind]
-    if user.session_version != row.session_version or not user.enabled or now >= row.created_at + words.holds:
+    if (
+        user.session_version != row.session_version
+        or not user.enabled
+        or context.clock.now() >= row.created_at + words.holds
+    ):
         raise NotTrueAnyMore("Its link would not have worked any more.")
     site = db.session.get_one(Site, row.site_id)
-    home = f"https://{site.primary_host}"
+    home = context.address_of(site.primary_host)
     address = f"{home}{link_path(kind, AccountLink(user.id, row.session_version), row.created_at)}"
     subject, opening = words.subject.format(shop=site.name), words.opening.format(shop=site.name)
     body = paragraph_html(opening) + button_html(address, words.button, BUTTON)

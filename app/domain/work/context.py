@@ -21,6 +21,7 @@ from app.extensions import db
 
 T = TypeVar("T")
 Transaction = Callable[[], AbstractContextManager[None]]
+LOCAL_HOST = "localhost"
 TRIES = 6  # Each waits as long as the database does by itself: five seconds on SQLite.
 STALE_SECONDS = 24 * 3600  # Of a lock: by then every caller has found out that the process died.
 
@@ -54,15 +55,26 @@ class WorkerLocks:
         return path.exists() and _is_free(path) and path.exists()
 
 
+def https_address(host: str) -> str:
+    return f"https://{host}"
+
+
 @dataclass(frozen=True, slots=True)
 class WorkContext:
     """The context of work that outlasts a transaction. `transaction` commits at its end, `machine` is the id of the
-    machine that works. A function that takes a context must not be called within a transaction."""
+    machine that works, `local_address` where its own name is served. A function that takes a context must not be
+    called within a transaction."""
 
     clock: Clock
     transaction: Transaction
     locks: WorkerLocks = field(default_factory=WorkerLocks, kw_only=True)
     machine: str = field(default="", kw_only=True)
+    local_address: str = field(default="", kw_only=True)
+
+    def address_of(self, host: str) -> str:
+        """Return the address of a site's host for mails, by https. The machine's own name has the `local_address`,
+        where there is one: a shop that runs to be tried has no certificate."""
+        return self.local_address if self.local_address and host == LOCAL_HOST else https_address(host)
 
     def commit(self, work: Callable[[], T]) -> T:
         """Do the work in a transaction and return its result. While others keep the database busy for longer than it

@@ -22,11 +22,13 @@ DARK = (
 @dataclass(frozen=True, slots=True)
 class Frame:
     """What stands around a mail: at its head the name of the shop, or `logo`, the address of a picture of it, which
-    leads `home`; the `foot` in words. `preview` is what lists of mails show beside the subject."""
+    leads `home`, with `logo_webp` for programs that read WebP, whose ground may be transparent; the `foot`
+    in words. `preview` is what lists of mails show beside the subject."""
 
     name: str = ""
     home: str = ""
     logo: str = ""
+    logo_webp: str = ""
     foot: str = ""
     preview: str = ""
 
@@ -81,7 +83,7 @@ def html_of(title: str, heading: str, body: str, frame: Frame = Frame()) -> str:
     """Return a document of a heading and a body, which is HTML, within its frame."""
     hidden = "display:none;max-height:0;overflow:hidden"
     preview = f'<div style="{hidden}">{escape(frame.preview)}</div>' if frame.preview else ""
-    head = f'<tr><td style="padding:0 0 16px">{_brand_html(frame)}</td></tr>' if frame.name else ""
+    head = f'<p style="margin:0 0 20px">{_brand_html(frame)}</p>' if frame.name else ""
     small = f"padding:16px 0 0;font-size:13px;line-height:1.5;color:{SOFT}"
     foot = f'<tr><td class="soft" style="{small}">{escape(frame.foot)}</td></tr>' if frame.foot else ""
     paper = f"padding:24px;background:#ffffff;border:1px solid {LINE};border-radius:10px"
@@ -92,8 +94,8 @@ def html_of(title: str, heading: str, body: str, frame: Frame = Frame()) -> str:
         f'<style>{DARK}</style></head><body class="ground" style="margin:0;padding:0;background:#f4f5f7">{preview}'
         f'<div role="main"><table {TABLE} class="ground" style="background:#f4f5f7;{FONT}"><tr>'
         '<td align="center" style="padding:24px 12px">'
-        f'<table {TABLE} style="max-width:600px;{FONT};font-size:16px;line-height:1.5;text-align:left">{head}'
-        f'<tr><td class="paper ink line" style="{paper};color:{INK}">'
+        f'<table {TABLE} style="max-width:600px;{FONT};font-size:16px;line-height:1.5;text-align:left">'
+        f'<tr><td class="paper ink line" style="{paper};color:{INK}">{head}'
         f'<h1 style="margin:0 0 12px;font-size:24px;line-height:1.25">{escape(heading)}</h1>{body}</td></tr>{foot}'
         "</table></td></tr></table></div></body></html>"
     )
@@ -102,5 +104,7 @@ def html_of(title: str, heading: str, body: str, frame: Frame = Frame()) -> str:
 def _brand_html(frame: Frame) -> str:
     name = escape(frame.name)
     shown = f'<img src="{escape(frame.logo)}" alt="{name}" height="40" style="border:0">' if frame.logo else name
+    if frame.logo and frame.logo_webp:
+        shown = f'<picture><source type="image/webp" srcset="{escape(frame.logo_webp)}">{shown}</picture>'
     style = f"font-size:20px;font-weight:700;text-decoration:none;color:{INK}"
     return f'<a class="ink" href="{escape(frame.home)}" style="{style}">{shown}</a>'

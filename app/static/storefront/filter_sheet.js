@@ -124,12 +124,33 @@ const updateList = (list, source, isWhole) => {
   wantedItems.forEach((item) => addItem(list, item));
 };
 
+// The bounds of a range follow what is chosen. One with nothing left to choose between waits, and stays where it is.
+const updateRange = (form, source) => {
+  form.querySelectorAll("label input, .slider input").forEach((input) => (input.disabled = !source));
+  if (!source) return form.querySelectorAll("label input").forEach((field) => (field.placeholder = ""));
+  const [slider, other] = [form, source].map((place) => place.querySelector(".slider"));
+  if (!other) slider?.remove();
+  else if (!slider) form.querySelector("label").before(other.cloneNode(true));
+  else {
+    const handles = other.querySelectorAll("input");
+    slider.querySelectorAll("input").forEach((handle, place) => {
+      for (const name of ["min", "max", "step"]) handle[name] = handles[place][name];
+    });
+  }
+  const fields = source.querySelectorAll("label input");
+  form.querySelectorAll("label input").forEach((field, place) => (field.placeholder = fields[place].placeholder));
+  isChoosing = true;
+  form.querySelector("label input").dispatchEvent(new Event("input", { bubbles: true })); // Its slider follows.
+  isChoosing = false;
+};
+
 const showRail = (sheet, rail, isWhole = false) => {
   const [present, others] = [groupsOf(sheet), groupsOf(rail)];
   for (const [facet, group] of present) {
     const list = listOf(group);
     if (isWhole && !others.has(facet)) group.remove();
     else if (list) updateList(list, others.has(facet) ? listOf(others.get(facet)) : null, isWhole);
+    else updateRange(group.querySelector(".ends"), others.get(facet)?.querySelector(".ends"));
   }
   let before = null;
   for (const [facet, group] of others) {

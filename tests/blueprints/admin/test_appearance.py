@@ -195,3 +195,10 @@ def test_the_contrast_of_an_accent_is_shown_with_the_colour_that_it_becomes(brow
     text = browser.client.get(f"{PATH}/contrast?accent=ffd400&background=").text
     assert "#ffd400 reaches 1.4 : 1 on white" in text
     assert "<li" not in browser.client.get(f"{PATH}/contrast?accent=x").text
+
+
+def test_a_dark_background_is_refused_while_it_is_typed(browser: PageClient) -> None:
+    text = browser.client.get(f"{PATH}/contrast?accent=ffd84d&background=3a3a3a").text
+    assert 'id="f-background-error" role="status" hx-swap-oob="true">Text on #3a3a3a would have a contrast of' in text
+    assert "#000000" not in text, "the accent is shown on the background that the shop has"
+    assert "would have" not in browser.client.get(f"{PATH}/contrast?accent=&background=%233a3").text

@@ -13,7 +13,7 @@ from PIL import Image
 
 from app import ports
 from app.domain.appearance.appearances import read_sent, save_appearance
-from app.domain.catalogue.models import Collection, CollectionEntry, Product
+from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product
 from app.domain.merchandising.shop import collection_rows
 from app.domain.shared.author import Author
 from app.extensions import db
@@ -182,3 +182,13 @@ def test_a_phone_number_without_digits_is_text_and_no_link(get: Get, choose: Cho
     choose(phone=phone)
     page = get("/pages/delivery").text
     assert f"<li>{phone}</li>" in page and 'href="tel:' not in page
+
+
+def test_the_page_at_contact_shows_the_contact_data(app: Flask, get: Get, choose: Choose, site_id: int) -> None:
+    with app.app_context(), transaction():
+        db.session.add(Page(site_id=site_id, title="Contact", seo_name="contact", body="<p>Ring us.</p>", enabled=True))
+    choose(phone="01539 496 0123", address="12 Market Square")
+    article = get("/pages/contact").text.partition("<article")[2].partition("</article>")[0]
+    assert 'href="tel:015394960123"' in article and "12 Market Square" in article
+    other = get("/pages/delivery").text.partition("<article")[2].partition("</article>")[0]
+    assert "12 Market Square" not in other

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Flask
 
 from app import ports
-from app.domain.orders.lifecycle import mark_ready
+from app.domain.orders.lifecycle import collect, mark_ready
 from app.domain.orders.models import Order
 from app.domain.shared.author import Author
 from app.extensions import db
@@ -33,3 +33,7 @@ def test_an_order_says_whether_it_is_ready_to_collect(app: Flask, site_id: int) 
         mark_ready(Author(site_id, "Ben", ports.clock()), db.session.query(Order).one().id)
     ready = mia.get(address).text
     assert "Ready to collect" in ready and "Awaiting collection" not in ready
+    with app.app_context(), transaction():
+        collect(Author(site_id, "Ben", ports.clock()), db.session.query(Order).one().id)
+    steps = mia.get(address).text.partition("How it went")[2]
+    assert steps.index("Received") < steps.index("Ready to collect") < steps.index("Collected")

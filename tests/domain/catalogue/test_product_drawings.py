@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.catalogue.product_drawings import (
+    CUTOUT,
     DETAIL,
     DRAWINGS,
     DYES,
@@ -112,6 +113,14 @@ def test_every_drawing_is_a_small_picture_in_any_colour(drawing: str):
             assert ElementTree.fromstring(svg).attrib["width"] == "400"
             assert len(gzip.compress(svg.encode())) < 5_000
     assert len((DRAWINGS / f"{drawing}.svg").read_bytes()) < 6_000
+
+
+def test_a_cut_out_has_no_ground():
+    path = picture_path("Tents", "Skylark 2", "#4f7942", 3, CUTOUT)
+    assert path.startswith("/picture/tent/4f7942-3-cutout.svg")
+    svg = drawing_at("tent", "4f7942-3-cutout")
+    assert "url(#bg)" not in svg and "url(#bg)" in drawing_at("tent", "4f7942-3")
+    assert ElementTree.fromstring(svg).attrib["width"] == "400"
 
 
 @pytest.mark.parametrize("sign", sorted(SIGNS))

@@ -15,7 +15,7 @@ from app.domain.orders.checkout import place
 from app.domain.orders.mail_contents import GivenBack, Letter, OrderMailKind, RefundFacts, order_mail
 from app.domain.orders.models import Order, OrderLine, OrderMail
 from app.domain.orders.queries import history
-from app.domain.orders.shop_contact import ShopContact
+from app.domain.orders.shop_contact import THEME_ACCENTS, ShopContact
 from app.domain.shared.author import Author
 from app.domain.sites.models import Domain
 from app.domain.work import leases
@@ -23,6 +23,7 @@ from app.domain.work.context import WorkContext
 from app.domain.work.mailing import Mail, MailNotSent
 from app.extensions import db
 from app.transaction import transaction
+from app.web.themes.folders import BUILT_IN
 from tests.domain.orders.conftest import MIA, Shopper
 from tests.fakes.clock import StoppedClock
 
@@ -90,6 +91,25 @@ def test_who_orders_gets_one_confirmation(mia: Shopper, work: WorkContext, post:
     assert "2 × Kettle" in sent.text
     assert re.search(r'<img src="https?://[^/"]+/picture/KETTLE.png"', sent.html)
     assert [(mail.state, mail.email) for mail in waiting()] == [("done", None)]
+
+
+def test_a_shop_that_is_tried_links_to_the_address_at_which_it_is_served(mia: Shopper, post: Post) -> None:
+    local = WorkContext(mia.clock, transaction, local_address="http://localhost:8000")
+    assert local.address_of("localhost") == "http://localhost:8000"
+    assert local.address_of("fern.test") == "https://fern.test"
+    assert WorkContext(mia.clock, transaction).address_of("localhost") == "https://localhost"
+    with transaction():
+        db.session.query(Domain).update({"primary": False})
+        db.session.add(Domain(site_id=mia.site_id, host="localhost", primary=True))
+    order(mia)
+    [mail] = waiting()
+    assert mails.send(local, post, mail.id, AROUND)
+    assert "http://localhost:8000/" in post.sent[0].text and "https://localhost" not in post.sent[0].html
+
+
+def test_the_accents_of_mails_are_those_of_the_themes() -> None:
+    for theme, accent in THEME_ACCENTS.items():
+        assert f"--accent: light-dark({accent}," in (BUILT_IN / theme / "theme.css").read_text(encoding="utf-8")
 
 
 def test_the_same_form_sent_twice_sends_no_second_one(mia: Shopper) -> None:

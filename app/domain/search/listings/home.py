@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.appearance.sections import ProductRule, Section, SectionKind
 from app.domain.merchandising.shop import CollectionRow, Shop, collection_rows
@@ -27,12 +27,14 @@ LISTS_PRODUCTS = (SectionKind.PRODUCTS, SectionKind.NEWEST, SectionKind.SALE, Se
 
 @dataclass(frozen=True, slots=True)
 class HomeSection:
-    """A section as the page shows it. `hits` are its products, `collection_path` the address of its collection."""
+    """A section as the page shows it. `hits` are its products, `collection_path` the address of its collection, `place`
+    its number among the sections of the appearance."""
 
     section: Section
     title: str = ""
     hits: tuple[Hit, ...] = ()
     collection_path: str | None = None
+    place: int = 0
 
     @property
     def kind(self) -> SectionKind:
@@ -73,14 +75,15 @@ def home_page(engine: SearchEngine, shop: Shop) -> HomePage:
     try:
         found = engine.search_many(shop.site_id, IndexName.PRODUCTS, [*requests, ALL][: max(len(wanted), of_all + 1)])
     except SearchUnavailable:
-        return HomePage(tuple(HomeSection(each, each.title) for each in sections if each.kind not in LISTS_PRODUCTS))
+        texts = [(place, each) for place, each in enumerate(sections) if each.kind not in LISTS_PRODUCTS]
+        return HomePage(tuple(HomeSection(each, each.title, place=place) for place, each in texts))
     rows = iter(_show_each_once(wanted, found[: len(wanted)]))
     shown = []
-    for section in sections:
+    for place, section in enumerate(sections):
         if section.kind not in LISTS_PRODUCTS:
-            shown.append(HomeSection(section, section.title))
+            shown.append(HomeSection(section, section.title, place=place))
         elif _is_row(section, collections) and (hits := next(rows)):
-            shown.append(_row(section, hits, collections))
+            shown.append(replace(_row(section, hits, collections), place=place))
     return HomePage(tuple(shown), found[of_all].total)
 
 

@@ -1,9 +1,10 @@
-// The home page beside the form of the shop's appearance, with what the form holds, at the widths of a desktop and of a
-// phone. Without scripts a button opens it in a tab of its own.
+// The home page beside the form of the shop's appearance, with what the form holds. It is scrolled to the section whose
+// fields have the focus. Without scripts a button opens it in a tab of its own.
 import "../page.js";
-import "./frames.js";
+import "../shop_frame.js";
 
 const place = document.querySelector("[data-preview]");
+const frame = place.querySelector("iframe");
 const state = place.querySelector("[data-preview-state]");
 let latest = 0;
 let timer = 0;
@@ -23,7 +24,7 @@ async function show() {
     const answer = await fetch(place.dataset.preview, { method: "POST", body: typed(form) });
     const page = await answer.text();
     if (mine !== latest) return;
-    if (answer.ok) for (const frame of place.querySelectorAll("iframe")) frame.srcdoc = page;
+    if (answer.ok) frame.srcdoc = page;
     state.textContent = answer.ok ? "" : "The preview could not be drawn. Try again.";
   } catch {
     if (mine === latest) state.textContent = "The shop did not answer. Try again.";
@@ -49,5 +50,33 @@ document.addEventListener("input", (event) => {
   }
 });
 document.addEventListener("htmx:after:swap", () => later());
+
+let shown = null; // What the preview was scrolled to: a section's number, or "foot"; null for the top.
+
+// A section that shows nothing has none of its own, and the next one stands in its place.
+function partOf(wanted) {
+  const page = frame.contentDocument;
+  if (wanted === "foot") return page.querySelector("footer");
+  let part = page.querySelector(`[data-place="${wanted}"]`);
+  while (part?.hidden) part = part.nextElementSibling;
+  return part;
+}
+
+function reveal() {
+  const region = place.querySelector("[role=region]");
+  const part = shown === null ? null : partOf(shown);
+  const scale = new DOMMatrix(getComputedStyle(frame).transform).a;
+  region.scrollTop = part ? Math.max(0, part.getBoundingClientRect().top * scale - 24) : 0;
+}
+
+document.addEventListener("focusin", ({ target }) => {
+  if (target.form?.id !== "looks" || target.closest(".save-bar")) return;
+  const section = target.closest(".looks-section")?.id.replace("section-", "");
+  shown = section ?? (target.closest("[aria-labelledby=contact-heading]") ? "foot" : null);
+  reveal();
+});
+frame.addEventListener("load", reveal);
+document.addEventListener("click", (event) => event.target.closest("[data-frame-width]") && reveal());
+place.addEventListener("toggle", reveal);
 
 show();
