@@ -230,7 +230,7 @@ def import_orders(task: ImportTask, orders: Sequence[RequestedOrder]) -> None:
 
 
 def _import_order(task: ImportTask, document: Document, order: RequestedOrder) -> None:
-    stored, held = _stored_order(order.node_id), _stored_burials(task.site_id, order.node_id)
+    stored, held = _stored_order(order.node_id), _stored_burials(order.node_id)
     wanted = stored if order.skus is None else _known_products(task, document, order.skus, f"{order.at}/products")
     buried = held if order.buried is None else _known_products(task, document, order.buried, f"{order.at}/buried")
     is_moved, is_buried = wanted != stored, set(buried) != set(held)
@@ -256,8 +256,8 @@ def _known_products(task: ImportTask, document: Document, skus: Sequence[str], a
     return list(dict.fromkeys(ids[sku] for sku in skus if sku in ids))
 
 
-def _stored_burials(site_id: int, node_id: int | None) -> list[int]:
-    return [] if node_id is None else buried_in(site_id, node_id)
+def _stored_burials(node_id: int | None) -> list[int]:
+    return [] if node_id is None else buried_in([node_id]).get(node_id, [])
 
 
 def _stored_order(node_id: int | None) -> list[int]:

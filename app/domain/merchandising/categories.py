@@ -29,7 +29,7 @@ from app.domain.merchandising.category_rules import (
     tidy_source,
 )
 from app.domain.merchandising.facets import clean_facets
-from app.domain.merchandising.membership import buried_in_each, hand_made_order, hand_made_orders
+from app.domain.merchandising.membership import buried_in, hand_made_order, hand_made_orders
 from app.domain.merchandising.models import Burial, Node, Placement, Tree
 from app.domain.merchandising.nodes import arrangement_of, mark_changed, node_of, note_change, store_arrangement
 from app.domain.merchandising.trees import is_primary, tree_of
@@ -63,7 +63,7 @@ class CategoryDraft(ContentDraft):
 # Lists of products that a category has by hand: the name in the activity log, that in the draft, and their reader.
 BY_HAND: Mapping[str, tuple[str, Callable[[Collection[int]], Mapping[int, Sequence[int]]]]] = {
     "products": ("product_ids", hand_made_orders),
-    "buried": ("buried_ids", buried_in_each),
+    "buried": ("buried_ids", buried_in),
 }
 
 

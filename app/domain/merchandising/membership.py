@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Select, and_, false, func, or_, select
 
 from app.domain.catalogue.models import Product
-from app.domain.merchandising.category_rules import MOST_BURIED, SourceRule
+from app.domain.merchandising.category_rules import SourceRule
 from app.domain.merchandising.models import Burial, Placement
 from app.domain.merchandising.tree import ShopTree
 from app.domain.shared.paging import batched
@@ -103,16 +103,17 @@ def hand_made_orders(node_ids: Collection[int]) -> dict[int, list[int]]:
     return _by_category(kept.order_by(placed.c.node_id, placed.c.rank))
 
 
-def buried_in(site_id: int, node_id: int) -> list[int]:
-    """Return the ids of the products that a category buries; some may not be in it at the time."""
-    query = select(Burial.product_id).where(Burial.site_id == site_id, Burial.node_id == node_id)
-    return list(db.session.scalars(query.order_by(Burial.product_id).limit(MOST_BURIED)))
+_BURIED = select(Burial.node_id, Burial.product_id).order_by(Burial.node_id, Burial.product_id)
 
 
-def buried_in_each(node_ids: Collection[int]) -> dict[int, list[int]]:
-    """Return the same of several categories, by their ids, in one statement."""
-    buried = select(Burial.node_id, Burial.product_id).where(Burial.node_id.in_(node_ids))
-    return _by_category(buried.order_by(Burial.node_id, Burial.product_id))
+def buried_in(node_ids: Collection[int]) -> dict[int, list[int]]:
+    """Return the ids of the products that these categories bury, by category; some may not be in it at the time."""
+    return _by_category(_BURIED.where(Burial.node_id.in_(node_ids)))
+
+
+def buried_products(site_id: int) -> dict[int, list[int]]:
+    """Return the same of every category of a site that buries products, in one statement."""
+    return _by_category(_BURIED.where(Burial.site_id == site_id))
 
 
 def _by_category(query: Select[int, int]) -> dict[int, list[int]]:
