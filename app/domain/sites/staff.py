@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 
 from app.domain.shared.author import Author, Origin
 from app.domain.shared.clock import Clock
@@ -106,6 +106,14 @@ def members(actor: SignedIn) -> list[Member]:
     here = select(RoleGrant.user_id).where(RoleGrant.site_id == actor.site_id)
     users = db.session.scalars(select(User).where(User.id.in_(here)).order_by(User.display_name, User.id)).all()
     return _members(actor, users)
+
+
+def find_users(site_id: int, words: str, limit: int) -> Sequence[User]:
+    """Return the first users who hold a role on the shop and have the words in their name or email address, by name."""
+    here = select(RoleGrant.user_id).where(RoleGrant.site_id == site_id)
+    has_words = or_(*(column.icontains(words, autoescape=True) for column in (User.display_name, User.email)))
+    query = select(User).where(User.id.in_(here), has_words)
+    return db.session.scalars(query.order_by(User.display_name, User.id).limit(limit)).all()
 
 
 def member(actor: SignedIn, user_id: int) -> Member:
