@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
-from sqlalchemy import ScalarSelect, func, literal, or_, select
+from sqlalchemy import ScalarSelect, func, literal, null, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, selectinload
 from sqlalchemy.orm.interfaces import ORMOption
 
@@ -135,7 +135,9 @@ class ContentKind(Generic[Record, Draft]):
         """Change what depends on the values that a save changed; `before` holds them by name, as they were."""
 
     options: tuple[ORMOption, ...] = ()  # What is loaded together with a record.
-    products: ScalarSelect[int] | None = None  # The number of products that a record holds, for lists.
+    # The number of products that a record holds and the first of them, for lists.
+    products: ScalarSelect[int] | None = None
+    first_product: ScalarSelect[int] | None = None
 
 
 def clean(
@@ -185,7 +187,7 @@ def create(author: Author, kind: ContentKind[Record, Draft], draft: Draft) -> Re
     kind.assign_further(record, clean_draft)
     db.session.add(record)
     flush_or_conflict(TAKEN_MEANWHILE)
-    activity.record(author, f"{kind.noun}.create", (kind.noun, str(record.id)), f"Added {title}")
+    activity.record(author, f"{kind.noun}.create", (kind.noun, str(record.id)), f"Added the {kind.noun} {title}")
     return record
 
 
@@ -205,7 +207,7 @@ def save(
     if before:
         record.revision += 1
         record.updated_at = author.now()
-        summary = f"Changed {kind.title_of(record)}"
+        summary = f"Changed the {kind.noun} {kind.title_of(record)}"
         activity.record(author, f"{kind.noun}.save", (kind.noun, str(record.id)), summary, before, after)
         kind.follow(author, record, before)
     flush_or_conflict(TAKEN_MEANWHILE)
@@ -218,13 +220,15 @@ def delete(author: Author, kind: ContentKind[Record, Draft], record_id: int) -> 
     title, before = kind.title_of(record), {name: getattr(record, name) for name in kind.fields}
     db.session.delete(record)
     db.session.flush()
-    activity.record(author, f"{kind.noun}.delete", (kind.noun, str(record_id)), f"Deleted {title}", before)
+    activity.record(
+        author, f"{kind.noun}.delete", (kind.noun, str(record_id)), f"Deleted the {kind.noun} {title}", before
+    )
     return title
 
 
 @dataclass(frozen=True, slots=True)
 class ContentRow:
-    """A record in a list; `products` counts what it holds."""
+    """A record in a list; `products` counts what it holds, of which `first_product_id` is the first."""
 
     id: int
     name: str
@@ -232,6 +236,7 @@ class ContentRow:
     enabled: bool
     updated_at: datetime
     products: int
+    first_product_id: int | None
 
 
 def list_content(kind: ContentKind[Record, Draft], site_id: int, words: str, page_number: int) -> Paged[ContentRow]:
@@ -241,7 +246,8 @@ def list_content(kind: ContentKind[Record, Draft], site_id: int, words: str, pag
     found = select(model.id).where(model.site_id == site_id, matching)
     total = db.session.scalar(found.with_only_columns(func.count())) or 0
     products = literal(0) if kind.products is None else kind.products
-    query = found.with_only_columns(model.id, title, model.seo_name, model.enabled, model.updated_at, products)
+    first = null() if kind.first_product is None else kind.first_product
+    query = found.with_only_columns(model.id, title, model.seo_name, model.enabled, model.updated_at, products, first)
     rows = db.session.execute(query.order_by(title, model.id).limit(PAGE_SIZE).offset((page_number - 1) * PAGE_SIZE))
     return Paged([ContentRow(*row) for row in rows], page_number, PAGE_SIZE, total)
 
@@ -282,6 +288,13 @@ class CollectionDraft(ContentDraft):
 class _CollectionKind(ContentKind[Collection, CollectionDraft]):
     options = (selectinload(Collection.entries),)
     products = select(func.count()).where(CollectionEntry.collection_id == Collection.id).scalar_subquery()
+    first_product = (
+        select(CollectionEntry.product_id)
+        .where(CollectionEntry.collection_id == Collection.id)
+        .order_by(CollectionEntry.position, CollectionEntry.product_id)
+        .limit(1)
+        .scalar_subquery()
+    )
 
     def further(self, record: Collection) -> dict[str, Any]:
         return {"product_ids": product_ids_of(record)}

@@ -301,11 +301,11 @@ def _author(clock: Clock, actor: SignedIn) -> Author:
 
 
 def _note_added(author: Author, user: User, roles: Collection[str]) -> None:
-    _note(author, user, "user.add", f"Added {user.display_name}", after={"roles": sorted(roles)})
+    _note(author, user, "user.add", f"Added the user {user.display_name}", after={"roles": sorted(roles)})
 
 
 def _note_changed(author: Author, user: User, before: object, after: object) -> None:
-    _note(author, user, "user.change", f"Changed {user.display_name}", before, after)
+    _note(author, user, "user.change", f"Changed the user {user.display_name}", before, after)
 
 
 def _note(author: Author, user: User, action: str, summary: str, before: object = None, after: object = None) -> None:
