@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import cycle
@@ -20,10 +20,12 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import select
 
 from app.demo.past_clock import PastClock
+from app.domain.delivery.deliveries import delivery_of
+from app.domain.delivery.rates import Parcel, price_of
 from app.domain.orders.checkout import SHOPPER
 from app.domain.orders.lifecycle import THE_SHOP, next_number
 from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine
-from app.domain.orders.offers import Offer, describe_line, offers_by_sku, set_total
+from app.domain.orders.offers import Offer, describe_line, offers_by_sku, set_total, subtotal_of
 from app.domain.orders.sales import count_sales
 from app.domain.relevance.learning import learn_site
 from app.domain.relevance.models import SearchRule, Synonym
@@ -34,6 +36,7 @@ from app.domain.search_statistics.counting.days import today
 from app.domain.search_statistics.counting.events import Event, EventBatch, EventKind
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
+from app.domain.shared.money import format_money
 from app.domain.sites import activity
 from app.domain.sites.models import Site
 from app.extensions import db
@@ -134,9 +137,21 @@ class PastLine:
 
 
 @dataclass(frozen=True, slots=True)
+class PastDelivery:
+    """The delivery of a past order by a method of the shop, paid by bank transfer and sent at a time, if it was."""
+
+    method: str
+    line1: str
+    city: str
+    postcode: str
+    paid_at: datetime | None
+    sent_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class PastOrder:
-    """An order that was placed on `day` at `placed_at`. `settled_at` is when it was collected or cancelled; None while
-    it waits."""
+    """An order that was placed on `day` at `placed_at`. `settled_at` is when it was collected, delivered or cancelled;
+    None while it waits. `delivery` is None for one to be collected."""
 
     day: date
     placed_at: datetime
@@ -145,6 +160,7 @@ class PastOrder:
     status: str
     settled_at: datetime | None
     lines: tuple[PastLine, ...]
+    delivery: PastDelivery | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,15 +198,27 @@ def place_orders(site: Site, orders: list[PastOrder]) -> Iterator[Sale]:
 def _parse_order(fields: Mapping[str, Any], site_today: date, zone: ZoneInfo) -> PastOrder:
     day = site_today - timedelta(days=fields["daysAgo"])
     on_the_wall = datetime.fromisoformat(f"{day}T{fields['time']}").replace(tzinfo=zone)
-    days = fields.get("settledAfterDays")
+
+    def after(days: int | None) -> datetime | None:
+        return (on_the_wall + timedelta(days=days)).astimezone(UTC) if days else None
+
     return PastOrder(
         day=day,
         placed_at=on_the_wall.astimezone(UTC),
         contact={f"contact_{name}": fields[name] for name in ("name", "email", "phone")},
         note=fields["note"],
         status=fields["status"],
-        settled_at=(on_the_wall + timedelta(days=days)).astimezone(UTC) if days else None,
+        settled_at=after(fields.get("settledAfterDays")),
         lines=tuple(PastLine(**line) for line in fields["lines"]),
+        delivery=_parse_delivery(fields["delivery"], after) if "delivery" in fields else None,
+    )
+
+
+def _parse_delivery(fields: Mapping[str, Any], after: Callable[[int | None], datetime | None]) -> PastDelivery:
+    return PastDelivery(
+        **{name: fields[name] for name in ("method", "line1", "city", "postcode")},
+        paid_at=after(fields.get("paidAfterDays")),
+        sent_at=after(fields.get("sentAfterDays")),
     )
 
 
@@ -213,9 +241,29 @@ def _store_order(site: Site, past: PastOrder, offers: Mapping[str, Offer]) -> Or
     order.discount = order.tax = 0
     for line in order.lines:
         line.stock_taken = 0 if past.status == CANCELLED or offers[line.sku].stock is None else line.quantity
+    if past.delivery is not None:
+        _set_delivery(order, past.delivery)
     set_total(order)
+    if past.delivery is not None and past.delivery.paid_at is not None:
+        order.paid_at, order.paid_by_transfer = past.delivery.paid_at, True
+        order.paid_amount = order.transferred_amount = order.total
     db.session.add(order)
     return order
+
+
+def _set_delivery(order: Order, past: PastDelivery) -> None:
+    """Set the delivery of an order, as the checkout would have, in a parcel of the shop's usual weight."""
+    delivery = delivery_of(order.site_id)
+    method = delivery.method(past.method)
+    if method is None:
+        raise ValueError(f"The demo shop delivers by no method “{past.method}”.")
+    parcel = Parcel(delivery.default_weight * sum(line.quantity for line in order.lines), subtotal_of(order))
+    order.delivery_method, order.delivery_days = method.name, method.days
+    order.delivery_payment, order.payment_instructions = method.payment.value, delivery.payment_instructions
+    order.delivery_price, order.delivery_weight = price_of(method, parcel) or 0, parcel.weight
+    order.delivery_recipient, order.delivery_line1 = order.contact_name, past.line1
+    order.delivery_city, order.delivery_postcode, order.delivery_country = past.city, past.postcode, "GB"
+    order.ready_at = past.sent_at if order.status == SUBMITTED else None
 
 
 def _make_line(site_id: int, position: int, line: PastLine, offer: Offer) -> OrderLine:
@@ -232,10 +280,22 @@ def _log_order(order: Order, past: PastOrder) -> None:
     number, subject = order.number, ("order", order.id)
     placed = PastClock(past.placed_at)
     activity.record(Author(order.site_id, SHOPPER, placed), "order.submit", subject, f"Order {number} was placed")
-    handed = f"Order {number} is awaiting collection"
+    handed = f"Order {number} is {order.handover.waiting}"
     activity.record(Author(order.site_id, THE_SHOP, placed), "order.fulfil", subject, handed)
+    if past.delivery is not None:
+        _log_delivery(order, past.delivery)
     if past.settled_at is not None:
         action, done = SETTLED[past.status]
+        if order.is_delivered and past.status == COLLECTED:
+            done = f"was {order.handover.done}"
         author = Author(order.site_id, STAFF, PastClock(past.settled_at))
         states = {"status": SUBMITTED}, {"status": past.status}
         activity.record(author, action, subject, f"Order {number} {done}", *states)
+
+
+def _log_delivery(order: Order, past: PastDelivery) -> None:
+    paid = f"was paid by bank transfer: {format_money(order.total, order.currency)}"
+    for at, action, done in ((past.paid_at, "order.pay", paid), (past.sent_at, "order.ready", "is on its way")):
+        if at is not None:
+            author = Author(order.site_id, STAFF, PastClock(at))
+            activity.record(author, action, ("order", order.id), f"Order {order.number} {done}")

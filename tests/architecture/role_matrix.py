@@ -428,6 +428,9 @@ CONTENT: Rows = {
 
 ORDERS: Rows = {
     ("GET", "/admin/orders"): ADMINS,
+    ("POST", "/admin/orders/ready"): ADMINS,
+    ("GET", "/admin/orders/packing-slips"): ADMINS,
+    ("POST", "/admin/orders/packing-slips"): ADMINS,
     ("GET", "/admin/orders/<order_id>"): ADMINS,
     ("GET", "/admin/orders/<order_id>/packing-slip"): ADMINS,
     ("POST", "/admin/orders/<order_id>/ready"): ADMINS,

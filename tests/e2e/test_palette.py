@@ -62,6 +62,6 @@ def test_escape_closes_the_dialogs_and_gives_focus_back(page: Page) -> None:
     page.locator("h1").click()
     page.keyboard.press("?")
     keys = page.get_by_role("dialog", name="Keyboard shortcuts")
-    expect(keys).to_contain_text("Find a page, product, order, level, synonym or rule")
+    expect(keys).to_contain_text("Find a page, a product or another record")
     keys.get_by_role("button", name="Close").click()
     expect(keys).to_have_count(0)

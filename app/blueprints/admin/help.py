@@ -22,6 +22,8 @@ from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
 
 MOST_PARTS = 8
+GUIDE = DOCUMENTS[0]
+FOR_DEVELOPERS = {"payments", "stripe", "mcp", "api", "admin-json", "deploy"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ def help_index() -> str:
         template,
         words=words,
         found=find_tasks(words),
-        parts=_part_index().find(words)[:MOST_PARTS],
+        parts=_find_parts(words),
         about=PARTS[about] if about else None,
         tasks_of_page=_named_tasks(PAGE_TASKS.get(about, "").split()) if about else [],
         sections=list(_open_sections()),
@@ -183,6 +185,13 @@ def find_tasks(words: str) -> list[Task]:
     return _open_tasks(_task_index().find(words))
 
 
+def _find_parts(words: str) -> list[FoundPart]:
+    """Return the first parts of the documents that have the words: of the guide, then of what else is for people who
+    run a shop, then of what is for developers, best first in each."""
+    found = _part_index().find(words)
+    return sorted(found, key=lambda one: (one.document.name != GUIDE, one.document.name in FOR_DEVELOPERS))[:MOST_PARTS]
+
+
 def _named_tasks(names: Collection[str]) -> list[Task]:
     return _open_tasks(tasks_by_name()[name] for name in names)
 
@@ -211,6 +220,6 @@ def _part_index() -> HelpIndex[FoundPart]:
     """All parts of the documents. Those of the guide, which is the first, are about the admin and count more."""
     return HelpIndex(
         (FoundPart(one, part), ((part.heading, 6 * weight), (one.title, weight), (part.text, weight)))
-        for one, weight in ((document(name), 3.0 if name == DOCUMENTS[0] else 1.0) for name in DOCUMENTS)
+        for one, weight in ((document(name), 3.0 if name == GUIDE else 1.0) for name in DOCUMENTS)
         for part in one.parts
     )

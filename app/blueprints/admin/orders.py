@@ -48,8 +48,11 @@ def orders_list() -> Response:
     site_id, filters = current_user.site_id, OrderList.read(request.args)
     template = "admin/orders/_results.html" if wants_fragment() else "admin/orders/list.html"
     found = queries.orders(ports.clock(), site_id, filters)
+    lines = queries.first_lines(found.items)
+    pictures = pictures_of_lines(site_id, lines)
     context = {
         "found": found,
+        "pictures": {line.order_id: pictures.get(line.id) for line in lines},
         "counts": queries.counts(ports.clock(), site_id),
         "filters": filters,
         "overdue_days": OVERDUE_AFTER.days,

@@ -49,6 +49,13 @@ def picture_of_card(card: Mapping[str, Any]) -> str:
     return _picture(card.get("image"), card.get("kind") or "", str(card["name"]), colour, int(card["id"]))
 
 
+@bp.app_template_global("pictures_of_products")
+def pictures_of_products(product_ids: Iterable[int | None]) -> dict[int | None, str]:
+    """Return the addresses of the pictures of the products of a list by their ids, for those that exist."""
+    known = list({product_id for product_id in product_ids if product_id})
+    return {row.id: picture_of_row(row) for row in products_by_id(current_user.site_id, known)}
+
+
 def pictures_of_lines(site_id: int, lines: Iterable[OrderLine]) -> dict[int, str]:
     """Return the addresses of the pictures of an order's lines by their ids, for products that still exist."""
     sold = [(line, line.product_id) for line in lines if line.product_id]

@@ -208,6 +208,7 @@ def section_tabs(pages: Sequence[tuple[str, str]], tab_of: str | None = None) ->
     return [Tab(label, href, href in own) for label, href in known]
 
 
+@bp.app_template_global("is_open_to_user")
 def is_open_to_user(endpoint: str) -> bool:
     """Whether the endpoint exists and the user's roles may open its page."""
     view = current_app.view_functions.get(endpoint)

@@ -13,7 +13,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
-from sqlalchemy import ScalarSelect, func, literal, or_, select
+from sqlalchemy import ScalarSelect, func, literal, null, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, selectinload
 from sqlalchemy.orm.interfaces import ORMOption
 
@@ -156,7 +156,9 @@ class ContentKind(Generic[Record, Draft]):
 
     drafted_as: Mapping[str, str] = MappingProxyType({})  # Fields of the draft by other names in the activity log.
     options: tuple[ORMOption, ...] = ()  # What is loaded together with a record.
-    products: ScalarSelect[int] | None = None  # The number of products that a record holds, for lists.
+    # The number of products that a record holds and the first of them, for lists.
+    products: ScalarSelect[int] | None = None
+    first_product: ScalarSelect[int] | None = None
 
 
 def clean(
@@ -215,8 +217,8 @@ def _add(author: Author, kind: ContentKind[Record, Draft], draft: Draft, former_
     kind.assign_further(record, clean_draft)
     db.session.add(record)
     flush_or_conflict(TAKEN_MEANWHILE)
-    act, summary = ("create", f"Added {title}") if former_id is None else ("restore", f"Restored {title}")
-    after = kind.logged(kind.draft_of(record))
+    act, done = ("create", "Added") if former_id is None else ("restore", "Restored")
+    after, summary = kind.logged(kind.draft_of(record)), f"{done} the {kind.noun} {title}"
     activity.record(author, f"{kind.noun}.{act}", (kind.noun, str(record.id)), summary, after=after)
     return record
 
@@ -237,7 +239,7 @@ def save(
     if before:
         record.revision += 1
         record.updated_at = author.now()
-        summary = f"Changed {kind.title_of(record)}"
+        summary = f"Changed the {kind.noun} {kind.title_of(record)}"
         activity.record(author, f"{kind.noun}.save", (kind.noun, str(record.id)), summary, before, after)
         kind.follow(author, record, before)
     flush_or_conflict(TAKEN_MEANWHILE)
@@ -250,7 +252,9 @@ def delete(author: Author, kind: ContentKind[Record, Draft], record_id: int) -> 
     title, before = kind.title_of(record), kind.logged(kind.draft_of(record))
     db.session.delete(record)
     db.session.flush()
-    activity.record(author, f"{kind.noun}.delete", (kind.noun, str(record_id)), f"Deleted {title}", before)
+    activity.record(
+        author, f"{kind.noun}.delete", (kind.noun, str(record_id)), f"Deleted the {kind.noun} {title}", before
+    )
     return title
 
 
@@ -260,7 +264,7 @@ def _as_json(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ContentRow:
-    """A record in a list; `products` counts what it holds."""
+    """A record in a list; `products` counts what it holds, of which `first_product_id` is the first."""
 
     id: int
     name: str
@@ -268,6 +272,7 @@ class ContentRow:
     enabled: bool
     updated_at: datetime
     products: int
+    first_product_id: int | None
 
 
 def list_content(kind: ContentKind[Record, Draft], site_id: int, words: str, page_number: int) -> Paged[ContentRow]:
@@ -277,7 +282,8 @@ def list_content(kind: ContentKind[Record, Draft], site_id: int, words: str, pag
     found = select(model.id).where(model.site_id == site_id, matching)
     total = db.session.scalar(found.with_only_columns(func.count())) or 0
     products = literal(0) if kind.products is None else kind.products
-    query = found.with_only_columns(model.id, title, model.seo_name, model.enabled, model.updated_at, products)
+    first = null() if kind.first_product is None else kind.first_product
+    query = found.with_only_columns(model.id, title, model.seo_name, model.enabled, model.updated_at, products, first)
     rows = db.session.execute(query.order_by(title, model.id).limit(PAGE_SIZE).offset((page_number - 1) * PAGE_SIZE))
     return Paged([ContentRow(*row) for row in rows], page_number, PAGE_SIZE, total)
 
@@ -319,6 +325,13 @@ class _CollectionKind(ContentKind[Collection, CollectionDraft]):
     drafted_as = MappingProxyType({"products": "product_ids"})
     options = (selectinload(Collection.entries),)
     products = select(func.count()).where(CollectionEntry.collection_id == Collection.id).scalar_subquery()
+    first_product = (
+        select(CollectionEntry.product_id)
+        .where(CollectionEntry.collection_id == Collection.id)
+        .order_by(CollectionEntry.position, CollectionEntry.product_id)
+        .limit(1)
+        .scalar_subquery()
+    )
 
     def further(self, record: Collection) -> dict[str, Any]:
         return {"product_ids": product_ids_of(record)}

@@ -74,7 +74,7 @@ def create(author: Author, draft: ProductDraft, terms: Sequence[object]) -> Save
     refused = _take_terms(product, terms)
     db.session.add(product)
     flush_or_conflict(TAKEN_MEANWHILE)
-    activity.record(author, "product.create", ("product", str(product.id)), f"Added {product.name}")
+    activity.record(author, "product.create", ("product", str(product.id)), f"Added the product {product.name}")
     return Saved(product, FIELDS, refused)
 
 
@@ -126,7 +126,7 @@ def delete(author: Author, product_id: int) -> str:
     name, before = product.name, snapshot(product)
     db.session.delete(product)
     db.session.flush()
-    activity.record(author, "product.delete", ("product", str(product_id)), f"Deleted {name}", before)
+    activity.record(author, "product.delete", ("product", str(product_id)), f"Deleted the product {name}", before)
     publish(ProductDeleted(author.site_id, product_id))
     return name
 
@@ -200,7 +200,7 @@ def note_changes(author: Author, product: Product, before: dict[str, Any]) -> tu
             ("product", str(product.id)),
             describe_term_change(product.name, before[TERMS], after[TERMS])
             if changed == (TERMS,)
-            else f"Changed {product.name}",
+            else f"Changed the product {product.name}",
             before={name: _differing_part(before[name], after[name]) for name in changed},
             after={name: _differing_part(after[name], before[name]) for name in changed},
         )

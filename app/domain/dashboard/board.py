@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from zoneinfo import ZoneInfo
 
+from app.domain.appearance.appearances import appearance_of
+from app.domain.appearance.declaration import Appearance
 from app.domain.catalogue.queries import CatalogueCounts, ProductRow, counts, products_by_id
 from app.domain.dashboard.attention import Attention, needs_attention
 from app.domain.dashboard.figures import (
@@ -17,6 +19,9 @@ from app.domain.dashboard.figures import (
     sales_figures,
     search_figures,
 )
+from app.domain.delivery.declaration import Delivery
+from app.domain.delivery.deliveries import delivery_of
+from app.domain.merchandising.trees import has_categories
 from app.domain.orders import queries as orders
 from app.domain.orders import sales
 from app.domain.orders.sales import RunningOut
@@ -87,9 +92,18 @@ class EndingStock:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstSteps:
+    """Which of the steps of a new shop were taken, besides products and the search index."""
+
+    categories: bool
+    appearance: bool
+    delivery: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Dashboard:
     """The dashboard of a period. `words` found nothing in the last `word_days` days and still find nothing. `tills` is
-    None where the shop has none, or for users who may not see them."""
+    None where the shop has none, or for users who may not see them. `first_steps` is None for a shop that can sell."""
 
     period: BoardPeriod
     currency: str
@@ -104,11 +118,7 @@ class Dashboard:
     word_days: int
     tills: Today | None
     in_sight: InSight
-
-    @property
-    def is_new_shop(self) -> bool:
-        """Whether the shop cannot sell yet: it has no product, or its index was never built."""
-        return self.counts.products_shown + self.counts.products_hidden == 0 or self.search.was_never_built
+    first_steps: FirstSteps | None
 
 
 def load_dashboard(
@@ -138,6 +148,20 @@ def load_dashboard(
         word_days=word_days,
         tills=_tills(clock, site_id) if in_sight.tills else None,
         in_sight=in_sight,
+        first_steps=_first_steps(site_id) if _is_new_shop(counted, search) else None,
+    )
+
+
+def _is_new_shop(counted: CatalogueCounts, search: Overview) -> bool:
+    """Whether the shop cannot sell yet: it has no product, or its index was never built."""
+    return counted.products_shown + counted.products_hidden == 0 or search.was_never_built
+
+
+def _first_steps(site_id: int) -> FirstSteps:
+    return FirstSteps(
+        categories=has_categories(site_id),
+        appearance=appearance_of(site_id) != Appearance(),
+        delivery=delivery_of(site_id) != Delivery(),
     )
 
 

@@ -56,6 +56,11 @@ def tree_list(site_id: int) -> list[TreeRow]:
     ]
 
 
+def has_categories(site_id: int) -> bool:
+    """Whether any tree of the site has a category."""
+    return db.session.scalar(select(Node.id).where(Node.site_id == site_id).limit(1)) is not None
+
+
 def tree_of(site_id: int, tree_id: int, to_change: bool = False) -> Tree:
     """Return a tree. `to_change` locks it, and with it the order and the addresses of its categories. Raises
     NotFound."""

@@ -18,6 +18,7 @@ class Handover:
     waiting_label: str
     ready_label: str
     done_label: str
+    paid_label: str
 
 
 COLLECTION = Handover(
@@ -30,6 +31,7 @@ COLLECTION = Handover(
     "Awaiting collection",
     "Ready to collect",
     "Collected",
+    "Paid on collection",
 )
 DELIVERY = Handover(
     "waiting to be sent",
@@ -41,6 +43,7 @@ DELIVERY = Handover(
     "To be sent",
     "On its way",
     "Delivered",
+    "Paid on delivery",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -12,6 +13,7 @@ from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 from app.domain.shared.addresses import day_in
 
 OVERDUE_AFTER = timedelta(days=14)
+ORDER_WORD = re.compile(r"^orders?\s+(no\.?\s*)?(?=#?\d)", re.IGNORECASE)
 
 
 class OrderFilter(StrEnum):
@@ -37,8 +39,8 @@ class Channel(StrEnum):
 
 
 def order_number(typed: str) -> int | None:
-    """Return the order number that was typed, with or without a #; None for any other text."""
-    digits = typed.removeprefix("#")
+    """Return the order number that was typed, as 84, #84 or “order 84”; None for any other text."""
+    digits = ORDER_WORD.sub("", typed).removeprefix("#")
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
 
 

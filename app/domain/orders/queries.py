@@ -15,7 +15,7 @@ from app.domain.catalogue.queries import contains
 from app.domain.delivery.declaration import DeliveryPayment
 from app.domain.orders.handover import Handover, handover_of
 from app.domain.orders.listing import OVERDUE_AFTER, OrderFilter, OrderList
-from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderLine, amount_due
+from app.domain.orders.models import COLLECTED, OPEN, SUBMITTED, Order, OrderLine, amount_due
 from app.domain.shared.clock import Clock, ends_at, starts_at
 from app.domain.shared.paging import Paged
 from app.domain.sites.models import AuditEntry, User
@@ -25,9 +25,10 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class OrderRow:
-    """An order in a list; `total` and `paid_amount` in minor units of `currency`, `items` counts pieces. `placed_at` is
-    when it was submitted, or when a basket that is no order yet was paid, be it in part. `owner` is the name of the
-    user who filled it at a till, `location_id` the till's location."""
+    """An order in a list; `total` and `paid_amount` in minor units of `currency`, `items` counts pieces, `lines` its
+    lines, of which `first_line_id` is the first. `placed_at` is when it was submitted, or when a basket that is no
+    order yet was paid, be it in part. `owner` is the name of the user who filled it at a till, `location_id` the till's
+    location."""
 
     id: str
     number: int
@@ -42,6 +43,8 @@ class OrderRow:
     is_paid: bool
     paid_amount: int
     items: int
+    lines: int
+    first_line_id: int | None
     is_ready: bool
     is_delivered: bool
     awaits_transfer: bool
@@ -50,6 +53,11 @@ class OrderRow:
     @property
     def handover(self) -> Handover:
         return handover_of(self.is_delivered)
+
+    @property
+    def was_paid_on_handover(self) -> bool:
+        """Whether the order was paid as it was collected or delivered, which no record of a payment says."""
+        return self.status == COLLECTED and self.total > 0 and not (self.is_paid or self.paid_amount)
 
     @property
     def amount_due(self) -> int:
@@ -104,10 +112,21 @@ def orders(clock: Clock, site_id: int, filters: OrderList) -> Paged[OrderRow]:
         .order_by(_date_of(filters).desc(), Order.number.desc())
     )
     rows = db.session.execute(query.limit(PAGE_SIZE).offset((filters.page - 1) * PAGE_SIZE)).all()
-    held = select(OrderLine.order_id, func.sum(OrderLine.quantity)).group_by(OrderLine.order_id)
-    counted = db.session.execute(held.where(OrderLine.order_id.in_([row.id for row in rows])))
-    items = {order_id: int(number) for order_id, number in counted}
-    return Paged([OrderRow(**row._mapping, items=items.get(row.id, 0)) for row in rows], filters.page, PAGE_SIZE, total)
+    held = select(OrderLine.order_id, func.sum(OrderLine.quantity), func.count(), func.min(OrderLine.id))
+    counted = db.session.execute(
+        held.where(OrderLine.order_id.in_([row.id for row in rows])).group_by(OrderLine.order_id)
+    )
+    lines = {order_id: (int(items), number, first) for order_id, items, number, first in counted}
+    return Paged([_row(row, *lines.get(row.id, (0, 0, None))) for row in rows], filters.page, PAGE_SIZE, total)
+
+
+def _row(row: Any, items: int, lines: int, first_line_id: int | None) -> OrderRow:
+    return OrderRow(**row._mapping, items=items, lines=lines, first_line_id=first_line_id)
+
+
+def first_lines(rows: Sequence[OrderRow]) -> Sequence[OrderLine]:
+    """Return the first lines of orders in a list, by one statement."""
+    return db.session.scalars(select(OrderLine).where(OrderLine.id.in_([row.first_line_id for row in rows]))).all()
 
 
 def owner_of(order: Order) -> str | None:

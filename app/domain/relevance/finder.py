@@ -1,13 +1,15 @@
-"""Records of the admin found by words: products, orders, levels, synonyms, search terms, rules and searches that found
-nothing."""
+"""Records of the admin found by words: products, collections, pages, orders, users, levels, synonyms, search terms,
+rules and searches that found nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-from app.domain.catalogue.queries import find_products
+from app.domain.catalogue.content import COLLECTION, PAGE, ContentKind, list_content
+from app.domain.catalogue.queries import ProductRow, find_products
 from app.domain.catalogue.terms import find_by_term
 from app.domain.orders import queries as order_queries
 from app.domain.orders.listing import OrderList
@@ -19,6 +21,7 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.money import format_money
 from app.domain.shared.text import fold, numbered
 from app.domain.sites.sites import currency_of
+from app.domain.sites.staff import find_users
 from app.domain.taxonomy.taxonomies import active_taxonomy
 
 MOST_OF_A_KIND = 5
@@ -26,6 +29,9 @@ MOST_OF_A_KIND = 5
 
 class FoundKind(StrEnum):
     PRODUCT = "product"
+    COLLECTION = "collection"
+    PAGE = "page"
+    USER = "user"
     ORDER = "order"
     LEVEL = "level"
     SYNONYM = "synonym"
@@ -37,13 +43,15 @@ class FoundKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Found:
     """A found record; `detail` distinguishes it from others of the same name. `taxonomy_id` is set for a level only.
-    The id of a search term is the SKU of its product, that of a failed search its words."""
+    The id of a search term is the SKU of its product, that of a failed search its words. `product` is the row of a
+    product, from which its picture is known."""
 
     kind: FoundKind
     id: str
     name: str
     detail: str = ""
     taxonomy_id: str = ""
+    product: ProductRow | None = None
 
 
 def find(clock: Clock, site_id: int, words: str, kinds: Collection[FoundKind]) -> list[Found]:
@@ -53,6 +61,9 @@ def find(clock: Clock, site_id: int, words: str, kinds: Collection[FoundKind]) -
         return []
     ways = {  # Generators: only those of the wanted kinds run.
         FoundKind.PRODUCT: _products(site_id, wanted),
+        FoundKind.COLLECTION: _content(FoundKind.COLLECTION, COLLECTION, site_id, wanted),
+        FoundKind.PAGE: _content(FoundKind.PAGE, PAGE, site_id, wanted),
+        FoundKind.USER: _users(site_id, wanted),
         FoundKind.ORDER: _orders(clock, site_id, wanted),
         FoundKind.LEVEL: _levels(site_id, wanted),
         FoundKind.SYNONYM: _synonyms(site_id, wanted),
@@ -65,7 +76,18 @@ def find(clock: Clock, site_id: int, words: str, kinds: Collection[FoundKind]) -
 
 def _products(site_id: int, words: str) -> Iterator[Found]:
     for row in find_products(site_id, words, MOST_OF_A_KIND):
-        yield Found(FoundKind.PRODUCT, str(row.id), row.name, row.sku if row.enabled else f"{row.sku}, hidden")
+        detail = row.sku if row.enabled else f"{row.sku}, hidden"
+        yield Found(FoundKind.PRODUCT, str(row.id), row.name, detail, product=row)
+
+
+def _content(kind: FoundKind, content: ContentKind[Any, Any], site_id: int, words: str) -> Iterator[Found]:
+    for row in list_content(content, site_id, words, 1).items[:MOST_OF_A_KIND]:
+        yield Found(kind, str(row.id), row.name, "" if row.enabled else "hidden")
+
+
+def _users(site_id: int, words: str) -> Iterator[Found]:
+    for user in find_users(site_id, words, MOST_OF_A_KIND):
+        yield Found(FoundKind.USER, str(user.id), user.display_name, user.email)
 
 
 def _orders(clock: Clock, site_id: int, words: str) -> Iterator[Found]:

@@ -38,7 +38,7 @@ def invite_by_email(clock: Clock, actor: SignedIn, email: str, roles: Collection
     author = _author(clock, actor)
     if known is None:
         _mail(author, user)
-    summary = f"{'Added' if known else 'Invited'} {user.display_name}"
+    summary = f"{'Added' if known else 'Invited'} the user {user.display_name}"
     activity.record(author, "user.add", ("user", str(user.id)), summary, after={"roles": sorted(roles)})
     return user, known is not None
 
@@ -49,7 +49,7 @@ def resend(clock: Clock, actor: SignedIn, user_id: int) -> User:
     user, author = _invited(actor, user_id), _author(clock, actor)
     user.session_version += 1
     _mail(author, user)
-    activity.record(author, "user.invite", ("user", str(user.id)), f"Invited {user.display_name} again")
+    activity.record(author, "user.invite", ("user", str(user.id)), f"Invited the user {user.display_name} again")
     return user
 
 
@@ -58,7 +58,7 @@ def revoke(clock: Clock, actor: SignedIn, user_id: int) -> str:
     Return the address. Raises NotFound, Forbidden, Conflict."""
     user = _invited(actor, user_id)
     email = user.email
-    summary = f"Revoked the invitation of {user.display_name}"
+    summary = f"Revoked the invitation of the user {user.display_name}"
     activity.record(_author(clock, actor), "user.revoke", ("user", str(user.id)), summary)
     user.session_version += 1
     user.grants = [grant for grant in user.grants if grant.site_id != actor.site_id]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 
 from app.domain.shared.author import Author, Origin
 from app.domain.shared.clock import Clock
@@ -106,6 +106,14 @@ def members(actor: SignedIn) -> list[Member]:
     here = select(RoleGrant.user_id).where(RoleGrant.site_id == actor.site_id)
     users = db.session.scalars(select(User).where(User.id.in_(here)).order_by(User.display_name, User.id)).all()
     return _members(actor, users)
+
+
+def find_users(site_id: int, words: str, limit: int) -> Sequence[User]:
+    """Return the first users who hold a role on the shop and have the words in their name or email address, by name."""
+    here = select(RoleGrant.user_id).where(RoleGrant.site_id == site_id)
+    has_words = or_(*(column.icontains(words, autoescape=True) for column in (User.display_name, User.email)))
+    query = select(User).where(User.id.in_(here), has_words)
+    return db.session.scalars(query.order_by(User.display_name, User.id).limit(limit)).all()
 
 
 def member(actor: SignedIn, user_id: int) -> Member:
@@ -293,11 +301,11 @@ def _author(clock: Clock, actor: SignedIn) -> Author:
 
 
 def _note_added(author: Author, user: User, roles: Collection[str]) -> None:
-    _note(author, user, "user.add", f"Added {user.display_name}", after={"roles": sorted(roles)})
+    _note(author, user, "user.add", f"Added the user {user.display_name}", after={"roles": sorted(roles)})
 
 
 def _note_changed(author: Author, user: User, before: object, after: object) -> None:
-    _note(author, user, "user.change", f"Changed {user.display_name}", before, after)
+    _note(author, user, "user.change", f"Changed the user {user.display_name}", before, after)
 
 
 def _note(author: Author, user: User, action: str, summary: str, before: object = None, after: object = None) -> None:

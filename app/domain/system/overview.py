@@ -11,9 +11,11 @@ from typing import Any
 from sqlalchemy import func, select
 
 from app.domain.machines.machines import all_machines
+from app.domain.relevance.overview import latest_summary
 from app.domain.search.engine import EngineFault, EngineState, IndexName, SearchEngine
 from app.domain.search.index.documents import ranks_by_meaning
 from app.domain.search.index.healing import is_hopeless, latest_failure
+from app.domain.search.index.rebuild_outcomes import RunSummary
 from app.domain.search.models import RebuildRun
 from app.domain.search.sentence_model import SentenceModel, state_of
 from app.domain.shared.clock import Clock
@@ -98,7 +100,7 @@ class WorkLine:
 class SystemOverview:
     """The contents of the System page. `queue` is None where it does not answer or is not set up, which one of `lines`
     says. `machines` are those of the shop, `machine` the one that shows the page. `purged` is what the last purge
-    found: records kept, old and removed."""
+    found: records kept, old and removed. `last_rebuild` is the latest of the site's indexes, None where none was."""
 
     now: datetime
     lines: Sequence[Line]
@@ -108,6 +110,7 @@ class SystemOverview:
     work: Sequence[WorkLine]
     purged: Sequence[Mapping[str, Any]]
     machines: Sequence[MachineLine] = ()
+    last_rebuild: RunSummary | None = None
 
 
 def overview(sources: Sources, site_id: int, sees_all_sites: bool) -> SystemOverview:
@@ -126,6 +129,7 @@ def overview(sources: Sources, site_id: int, sees_all_sites: bool) -> SystemOver
         list(work_lines(sources.clock, sources.kinds, site_id)),
         purge.report if purge and isinstance(purge.report, list) else [],
         machine_rows(sources.clock, all_machines(), sources.machine),
+        latest_summary(sources.clock, sources.engine, site_id),
     )
 
 

@@ -11,7 +11,17 @@ from app.extensions import db
 from app.transaction import transaction
 from tests import counted_searches
 from tests.blueprints.admin.conftest import SignedIn
-from tests.factories import make_order, make_product, make_rule, make_site, make_synonym, make_taxonomy
+from tests.factories import (
+    make_collection,
+    make_location,
+    make_order,
+    make_page,
+    make_product,
+    make_rule,
+    make_site,
+    make_synonym,
+    make_taxonomy,
+)
 from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient, Reading
 from tests.statements import statements
@@ -56,6 +66,49 @@ def test_each_kind_is_found_by_its_words(ids: dict[str, str], signed_in: SignedI
 
 def test_an_order_is_found_by_its_number(ids: dict[str, str], signed_in: SignedIn) -> None:
     assert ids["order"] in links(signed_in(Role.ADMIN), "#7")
+
+
+@pytest.mark.parametrize("words", ["order 7", "Order #7", "orders 7"])
+def test_the_word_order_may_stand_before_its_number(ids: dict[str, str], signed_in: SignedIn, words: str) -> None:
+    assert ids["order"] in links(signed_in(Role.ADMIN), words)
+
+
+def test_collections_pages_users_and_locations_are_found(app: Flask, site_id: int, signed_in: SignedIn) -> None:
+    ada, mia = signed_in(Role.ADMIN), signed_in()
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, site_id)
+        collection, page = make_collection(site, name="Zebra stripes"), make_page(site, title="Zebra care")
+        make_location(site, "zebra-1", display_name="Zebra Street")
+        make_collection(make_site("other.test"), name="Zebra elsewhere")
+        content = [f"/admin/catalogue/collection/{collection.id}", f"/admin/content/page/{page.id}"]
+    assert links(ada, "zebra") == [*content, "/admin/pos/locations/zebra-1"]
+    assert links(mia, "zebra") == content
+    assert any(address.startswith("/admin/user/") for address in links(ada, "merchandiser@shop"))
+    assert not any(address.startswith("/admin/user") for address in links(mia, "admin@shop"))
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ("z reports", "/admin/pos/reports"),
+        ("worklist", "/admin/catalogue/taxonomy/worklist"),
+        ("passkeys", "/admin/passkeys"),
+        ("two-step", "/admin/two-step"),
+        ("locations", "/admin/pos/settings"),
+    ],
+)
+def test_pages_have_further_names(site_id: int, signed_in: SignedIn, words: str, address: str) -> None:
+    assert links(signed_in(Role.ADMIN), words)[0] == address
+
+
+def test_only_those_who_may_open_orders_read_of_them(site_id: int, signed_in: SignedIn) -> None:
+    assert "Orders are found by" in signed_in(Role.ADMIN).client.get(f"{FIND}?q=zzz").text
+    assert "Orders are found by" not in signed_in().client.get(f"{FIND}?q=zzz").text
+
+
+def test_products_are_found_with_their_pictures(ids: dict[str, str], signed_in: SignedIn) -> None:
+    html = signed_in(Role.ADMIN).client.get(f"{FIND}?q=kettle").text
+    assert '<img class="thumb"' in html.partition(ids["product"])[2].partition("</a>")[0]
 
 
 def test_merchandisers_find_no_orders_and_no_pages_of_admins(ids: dict[str, str], signed_in: SignedIn) -> None:

@@ -142,7 +142,7 @@ def test_an_admins_own_session_has_a_page_and_a_report(admin: PageClient) -> Non
 
 def test_an_empty_list_says_how_reports_come_about(admin: PageClient) -> None:
     page = admin.get(REPORTS)
-    assert page.texts["h1"] == "Z reports"
+    assert page.texts["h1"] == "Reports"
     assert "No Z reports yet" in page.texts["p"]
 
 
