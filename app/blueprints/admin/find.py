@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from flask import render_template, request, url_for
 from flask_login import current_user
@@ -136,4 +137,5 @@ def _address(found: Found) -> str:
     if found.kind is FoundKind.LEVEL:
         return url_for("admin.taxonomy_editor", taxonomy_id=found.taxonomy_id, level=found.id)
     endpoint, parameter = PLACES[found.kind]
-    return url_for(endpoint, **{parameter: found.id})
+    values: dict[str, Any] = {parameter: found.id}
+    return url_for(endpoint, **values)

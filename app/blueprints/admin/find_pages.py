@@ -74,15 +74,17 @@ FURTHER_NAMES = {
 
 
 def find_pages(words: str) -> Iterator[FoundPage]:
-    """Yield the pages open to the user, of the menu first, that have each word in their label, their section or their
-    further names, those that have it in their label before the others; without words those of the menu alone."""
+    """Yield the pages open to the user, of the menu first, that have each word in their label or their section, or as
+    the beginning of a further name, those that have it in their label before the others; without words those of the
+    menu alone."""
     wanted = words.casefold().split()
     menu = [FoundPage(group.label, one.label, one.endpoint) for group in GROUPS for one in group.sections]
     tabs = [FoundPage(section, label, endpoint) for section, pages in TABS for label, endpoint in pages]
     found = [page for page in (*menu, *(tabs if wanted else ())) if is_open_to_user(page.endpoint)]
-    matching = [page for page in found if all(word in _names(page) for word in wanted)]
+    matching = [page for page in found if all(_has_word(page, word) for word in wanted)]
     yield from sorted(matching, key=lambda page: not all(word in page.label.casefold() for word in wanted))
 
 
-def _names(page: FoundPage) -> str:
-    return f"{page.section} {page.label} {FURTHER_NAMES.get(page.endpoint, '')}".casefold()
+def _has_word(page: FoundPage, word: str) -> bool:
+    further = FURTHER_NAMES.get(page.endpoint, "").split()
+    return word in f"{page.section} {page.label}".casefold() or any(name.startswith(word) for name in further)

@@ -30,7 +30,9 @@ class BatchResult:
 def mark_all_ready(author: Author, order_ids: Collection[str], by_email: bool = False) -> BatchResult:
     """Mark orders as ready to collect, or as sent; with `by_email`, a mail says so to each. Call it within a
     transaction. Raises Invalid for none, and for more than MOST_ORDERS."""
-    changed, unchanged, reasons = [], [], []
+    changed: list[int] = []
+    unchanged: list[int] = []
+    reasons: list[str] = []
     for order_id in sorted(_checked(order_ids)):  # In one order, so that two batches never wait for each other.
         try:
             change = mark_ready(author, order_id, by_email)

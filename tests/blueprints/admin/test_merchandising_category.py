@@ -84,7 +84,7 @@ def test_texts_are_saved_cleaned_and_logged(app: Flask, mia: Merchandiser, ids: 
     assert saved.updated_at == app.extensions[EXTENSION].clock.now()
     with app.app_context():
         entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "category.save")).one()
-    assert (entry.summary, entry.after["exclude_from_sitemap"]) == ("Changed Camp", True)
+    assert (entry.summary, entry.after["exclude_from_sitemap"]) == ("Changed the category Camp", True)
     assert "No changes to save" in mia.swap(page(ids["camping"]), sent | {"revision": "2"}).text
 
 

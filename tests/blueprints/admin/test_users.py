@@ -159,7 +159,7 @@ def test_the_activity_page_shows_what_changed(app: Flask, admin: PageClient) -> 
     admin.post("/admin/user/new", NEW | {"role": ["MERCHANDISER"]})
     admin.get("/admin/activity")
     html = admin.client.get("/admin/activity").text
-    assert "Added Nia Nettle" in html and "<ins>MERCHANDISER</ins>" in html
+    assert "Added the user Nia Nettle" in html and "<ins>MERCHANDISER</ins>" in html
 
 
 def _id(app: Flask, email: str) -> int:
