@@ -16,6 +16,7 @@ def _stocked(stocked: None) -> None:
     """Every test here looks at products."""
 
 
+MOVES = (("Enter", 350), ("Alt+ArrowLeft", 450), ("Enter", 550), ("Alt+ArrowRight", 650), ("Enter", 750))
 FOCUS_A_CARD_IN_SIGHT = """within => {
   const box = (one) => one.getBoundingClientRect();
   const isInSight = (one) => box(one).top > 80 && box(one).bottom < innerHeight - 80;

