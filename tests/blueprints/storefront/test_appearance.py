@@ -186,7 +186,9 @@ def test_a_phone_number_without_digits_is_text_and_no_link(get: Get, choose: Cho
 
 def test_the_page_at_contact_shows_the_contact_data(app: Flask, get: Get, choose: Choose, site_id: int) -> None:
     with app.app_context(), transaction():
-        db.session.add(Page(site_id=site_id, title="Contact", seo_name="contact", body="<p>Ring us.</p>", enabled=True))
+        page = Page(site_id=site_id, title="Contact", seo_name="contact", body="<p>Ring us.</p>", enabled=True)
+        page.updated_at = ports.clock().now()
+        db.session.add(page)
     choose(phone="01539 496 0123", address="12 Market Square")
     article = get("/pages/contact").text.partition("<article")[2].partition("</article>")[0]
     assert 'href="tel:015394960123"' in article and "12 Market Square" in article
