@@ -142,6 +142,11 @@ def sign_path(sign: str) -> str:
     return f"/picture/{SIGN}/{sign}.svg?v={DRAWN_ANEW}"
 
 
+def is_sign(path: str) -> bool:
+    """Whether a path is that of a sign, which says of what kind a thing is and does not show it."""
+    return path.startswith(f"/picture/{SIGN}/")
+
+
 def drawing_at(drawing: str, name: str) -> str:
     """Return the SVG that a path of `picture_path` names. Raises NotFound for anything else."""
     if drawing == SIGN and name in SIGNS:

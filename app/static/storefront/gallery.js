@@ -58,9 +58,10 @@ const magnify = (item, x = item.clientWidth / 2, y = item.clientHeight / 2) => {
   const [width, height] = [image.naturalWidth * fit, image.naturalHeight * fit];
   image.style.setProperty("--ratio", image.naturalWidth / image.naturalHeight);
   if (item.classList.toggle("twice")) {
+    item.tabIndex = 0;
     const grown = (at, size, room) => 2 * (at - (room - size) / 2) - at;
     item.scrollTo(grown(x, width, item.clientWidth), grown(y, height, item.clientHeight));
-  }
+  } else item.removeAttribute("tabindex");
   describe();
 };
 

@@ -83,6 +83,22 @@ def related_products(engine: SearchEngine, shop: Shop, page: ProductPage) -> Rel
     return Related(together, nearest_in_price(others, product.price)[:SIMILAR])
 
 
+def first_products(engine: SearchEngine, shop: Shop, nodes: Sequence[ShopNode]) -> dict[int, Hit]:
+    """Return the first product of each category's page by the category's id, in one call of the engine; an empty
+    category has none. Raises SearchUnavailable."""
+    requests = [
+        SearchRequest(
+            scope=(ValueFilter("category", (str(node.id),)),),
+            sort=Sort.FEATURED,
+            first=tuple(map(product_document_id, shop.hand_made_order(node.id))),
+            per_page=1,
+        )
+        for node in nodes
+    ]
+    found = engine.search_many(shop.site_id, IndexName.PRODUCTS, requests) if requests else []
+    return {node.id: result.hits[0] for node, result in zip(nodes, found, strict=True) if result.hits}
+
+
 def products_in_order(engine: SearchEngine, shop: Shop, skus: Sequence[str]) -> tuple[Hit, ...]:
     """Return the products with these SKUs, in their order, each once; those that are not sold are left out. Raises
     SearchUnavailable."""
