@@ -227,6 +227,32 @@ def test_only_a_method_that_never_costs_anything_is_called_free(app: Flask, site
     assert "Free delivery</strong>" in mia.get("/p/tent-7").text
 
 
+def test_a_page_says_that_delivery_of_its_product_alone_is_free_and_to_where(
+    app: Flask, site_id: int, mia: Shopper
+) -> None:
+    offer(app, site_id, methods=[COURIER, STANDARD | {"freeFrom": 6_000}])
+    assert "Free delivery of this product</strong>, to the United Kingdom." in mia.get("/p/tent-7").text
+    offer(app, site_id, methods=[COURIER, STANDARD | {"freeFrom": 8_000}])
+    page = mia.get("/p/tent-7").text
+    assert "Free delivery" not in page and "Delivery from £3.95, free from £80.00</strong>" in page
+
+
+def test_a_page_of_what_is_too_heavy_for_every_method_promises_no_delivery(
+    app: Flask, site_id: int, mia: Shopper
+) -> None:
+    offer(app, site_id, methods=[COURIER | {"steps": [{"upTo": 10, "price": 100}]}])
+    page = mia.get("/p/tent-7").text
+    assert "<strong>Delivery from" not in page and "Collect it in the shop" in page
+
+
+def test_a_page_of_what_is_sold_out_promises_nothing_and_leads_to_what_is_like_it(mia: Shopper) -> None:
+    page = mia.get("/p/tent-4").text
+    assert re.search(r"<button[^>]* disabled>Sold out</button>", page)
+    assert "Delivery from" not in page and "Collect it in the shop" not in page and "<strong>Pay" not in page
+    assert '<a href="#similar">See similar products</a>' in page and 'id="similar"' in page
+    assert "#similar" not in mia.get("/p/tent-7").text
+
+
 def test_the_basket_says_what_its_own_delivery_costs(app: Flask, site_id: int, mia: Shopper) -> None:
     light = COURIER | {"name": "Letter", "steps": [{"upTo": 10, "price": 100}]}
     offer(app, site_id, methods=[light, STANDARD | {"freeFrom": 7_000}])
