@@ -220,7 +220,8 @@ def place_in_picture(page: Page, x: float, y: float) -> tuple[float, float]:
               const box = image.getBoundingClientRect();
               const fit = Math.min(box.width / image.naturalWidth, box.height / image.naturalHeight);
               const at = (place, start, room, size) => (place - start - (room - size) / 2) / size;
-              return [at(x, box.left, box.width, image.naturalWidth * fit), at(y, box.top, box.height, image.naturalHeight * fit)];
+              const across = at(x, box.left, box.width, image.naturalWidth * fit);
+              return [across, at(y, box.top, box.height, image.naturalHeight * fit)];
             }""",
             [x, y],
         )

@@ -63,8 +63,8 @@ def popular_products(engine: SearchEngine, shop: Shop, now: datetime) -> Popular
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Products that are in stock. `together` are those bought with it, two at least, the commonest first; `similar` those like it,
-    the nearest in price first. None is in both."""
+    """Products that are in stock. `together` are those bought with it, two at least, the commonest first;
+    `similar` those like it, the nearest in price first. None is in both."""
 
     together: tuple[Hit, ...] = ()
     similar: tuple[Hit, ...] = ()
