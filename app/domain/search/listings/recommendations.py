@@ -94,6 +94,7 @@ def first_products(engine: SearchEngine, shop: Shop, nodes: Sequence[ShopNode]) 
             sort=Sort.FEATURED,
             first=tuple(map(product_document_id, shop.hand_made_order(node.id))),
             per_page=1,
+            fresh=True,
         )
         for node in nodes
     ]
