@@ -149,3 +149,30 @@ def test_menu_and_filters_can_be_used_by_everybody(page: Page, scheme: str) -> N
         page.locator("[name=price_min]").fill("99999")
         expect(page.get_by_role("button", name="No products match")).to_be_visible()
         expect_no_findings(page, "filters that leave nothing")
+
+
+@pytest.mark.parametrize("page", [(1280, 800), PHONE], indirect=True, ids=["wide", "phone"])
+def test_the_header_goes_on_the_way_down_and_comes_back_on_the_way_up_or_with_the_focus(page: Page) -> None:
+    page.goto("/")
+    header = page.locator(".top")
+    top = page.locator("main").evaluate("main => main.offsetTop")
+    page.evaluate("scrollTo(0, 1200)")
+    expect(header).not_to_be_in_viewport()
+    page.evaluate("scrollBy(0, -200)")
+    expect(header).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("link", name="Basket")).to_be_in_viewport(ratio=1)
+    page.evaluate("scrollBy(0, 400)")
+    expect(header).not_to_be_in_viewport()
+    page.locator("#q").evaluate("field => field.focus({ preventScroll: true })")
+    expect(header).to_be_in_viewport(ratio=1)
+    assert page.locator("main").evaluate("main => main.offsetTop") == top, "nothing moves below it"
+
+
+@pytest.mark.parametrize("page", [(390, 664)], indirect=True, ids=["phone with bars"])
+def test_a_phone_shows_picture_name_and_price_of_the_first_products_at_once(page: Page) -> None:
+    page.goto("/")
+    card = page.locator(".shelf .card").first
+    for part in ("img", ".name", ".price"):
+        expect(card.locator(part).first).to_be_in_viewport(ratio=1)
+    expect_no_findings(page, "home on a phone")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -210,3 +210,45 @@ def test_the_page_has_no_finding_and_is_no_wider_than_the_screen(page: Page, sch
     page.goto(FLEECE)
     expect_accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def place_in_picture(page: Page, x: float, y: float) -> tuple[float, float]:
+    """Return where a place of the screen lies in the shown picture, in parts of its size."""
+    return tuple(
+        page.locator(".reel img").first.evaluate(
+            """(image, [x, y]) => {
+              const box = image.getBoundingClientRect();
+              const fit = Math.min(box.width / image.naturalWidth, box.height / image.naturalHeight);
+              const at = (place, start, room, size) => (place - start - (room - size) / 2) / size;
+              const across = at(x, box.left, box.width, image.naturalWidth * fit);
+              return [across, at(y, box.top, box.height, image.naturalHeight * fit)];
+            }""",
+            [x, y],
+        )
+    )
+
+
+@on_both
+def test_a_press_enlarges_the_pressed_place_and_the_keyboard_the_middle(page: Page) -> None:
+    page.goto(TENT)
+    page.locator(".frames a").first.click()
+    picture = page.locator(".reel img").first
+    expect(picture).to_be_in_viewport(ratio=1)
+    box = picture.bounding_box()
+    assert box
+    x, y = box["width"] * 0.6, box["height"] * 0.5
+    before, width = place_in_picture(page, x, y), box["width"]
+    page.mouse.click(x, y)
+    assert place_in_picture(page, x, y) == pytest.approx(before, abs=0.01)
+    magnifier = page.get_by_role("button", name="Show larger")
+    expect(magnifier).to_have_attribute("aria-pressed", "true")
+    page.mouse.click(x, y)
+    expect(magnifier).to_have_attribute("aria-pressed", "false")
+    magnifier.focus()
+    page.keyboard.press("Enter")
+    middle = width / 2, box["height"] / 2
+    assert place_in_picture(page, *middle) == pytest.approx((0.5, 0.5), abs=0.01)
+    page.keyboard.press("ArrowRight")
+    assert place_in_picture(page, *middle)[0] > 0.55
+    expect(page.locator("#zoom .place")).to_have_text("1 of 3")
+    expect_accessible(page)

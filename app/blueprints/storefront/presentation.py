@@ -9,6 +9,7 @@ from typing import Any
 from flask import Response, make_response, request
 from markupsafe import Markup
 
+from app import ports
 from app.blueprints.compression import answer_of_gzip, compressed, quickly
 from app.blueprints.storefront.blueprint import (
     DrawnPage,
@@ -26,8 +27,9 @@ from app.domain.delivery.countries import describe_countries
 from app.domain.merchandising.facets import LABELS, colour_of
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import Menu, ShopNode, has_deep_menu, menu
-from app.domain.search.engine import Hit
+from app.domain.search.engine import Hit, SearchUnavailable
 from app.domain.search.listings.browsing import Listing
+from app.domain.search.listings.recommendations import first_products
 from app.domain.seo.heads import PageHead, ShownListing, home_name
 from app.domain.seo.indexing_decision import PageKind, PageRequest, SearchEngineSettings, decide
 from app.domain.seo.landing.pages import LandingPage, LandingPages
@@ -293,10 +295,28 @@ def small_form_of(url: str) -> str:
     return small_form(url)
 
 
+@bp.app_template_global("category_tiles")
+def category_tiles(shop: Shop) -> Markup:
+    """Return the links to the first categories with their pictures; drawn once for each state of the shop."""
+    roots = shop.tree.children(None)
+    key = (current_theme().name, shop.site_id, shop.version, shop.index_version, "tiles")
+
+    def draw() -> PackedMarkup:
+        drawn_ones = [root for root in roots if not is_sign(category_picture(root))]
+        products = first_products(ports.search_engine(), shop, [root for root in roots if root not in drawn_ones])
+        return PackedMarkup.of(drawn("storefront/_tiles.html", roots=roots, products=products))
+
+    try:
+        return links_cache().get(key, draw).html
+    except SearchUnavailable:
+        return Markup(drawn("storefront/_tiles.html", roots=roots, products={}))
+
+
 @bp.app_template_filter("category_picture")
-def category_picture(node: ShopNode) -> str:
+def category_picture(node: ShopNode, product: Hit | None = None) -> str:
     """Return the address of a category's own picture, else of a drawing of what it holds, or the nearest one below it
-    that can be drawn, in a quiet colour; searched for once for each state of the shop."""
+    that can be drawn, in a quiet colour; searched for once for each state of the shop. Where nothing can be drawn, its
+    first product is shown, if that is known, else a sign."""
     shop = current_shop()
     if node.picture:
         return small_form(own_picture(node))
@@ -304,7 +324,7 @@ def category_picture(node: ShopNode) -> str:
     if key not in shop.drawn:
         colour = QUIET_COLOURS[node.id % len(QUIET_COLOURS)]
         shop.drawn[key] = category_path(_kinds_within(shop, node), colour, node.id)
-    return shop.drawn[key]
+    return card_picture(product.card) if product and is_sign(shop.drawn[key]) else shop.drawn[key]
 
 
 def _kinds_within(shop: Shop, node: ShopNode) -> Iterator[str]:

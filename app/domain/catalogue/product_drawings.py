@@ -22,7 +22,7 @@ from typing import Any
 from app.domain.shared.problems import NotFound
 
 DRAWINGS = Path(__file__).parent / "drawings"
-DRAWN_ANEW = 2  # Raised when a drawing changes, so that browsers fetch pictures again.
+DRAWN_ANEW = 3  # Raised when a drawing changes, so that browsers fetch pictures again.
 SEEDS = 60
 PLAIN = "#8a8f8c"  # The colour of a product whose colour is not known.
 SIGN = "sign"  # The first part of the address of a sign, which has no colour.

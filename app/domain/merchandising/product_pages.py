@@ -22,6 +22,7 @@ from app.domain.catalogue.product_rules import (
     option_groups,
 )
 from app.domain.catalogue.products import product_of
+from app.domain.delivery.rates import Parcel, Quote, least_quote, weight_of
 from app.domain.merchandising.facets import colour_of, is_colour
 from app.domain.merchandising.membership import placed_in
 from app.domain.merchandising.shop import Shop, load_tree
@@ -92,7 +93,8 @@ class PageOption:
 class ProductPage:
     """A product's page. Prices are in minor units. `compare_at_price` only where it is higher than the price. `trail`
     leads to the product's main category. `few_left` counts what is left where that is little, `most` is how many can be
-    bought at once; `sku` and `upc` are those of the chosen variant, where the product has any."""
+    bought at once; `sku` and `upc` are those of the chosen variant, where the product has any. `delivery` is what one
+    of it costs to deliver at least; None for what is sold out or not delivered."""
 
     product: Product
     price: int
@@ -106,6 +108,7 @@ class ProductPage:
     facts: tuple[Fact, ...]
     options: tuple[PageOption, ...]
     trail: tuple[ShopNode, ...]
+    delivery: Quote | None
 
 
 def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPage:
@@ -119,12 +122,14 @@ def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPag
     price = chosen.price if chosen else product.price
     variant = next((v for v in product.variants if chosen and v.sku == chosen.sku), None)
     stock = variant.stock if variant else product.stock
+    in_stock = chosen.in_stock if chosen else is_in_stock(product.stock)
+    parcel = Parcel(weight_of(shop.delivery, product.taxonomy_attributes), price)
     trail = _trail_to(shop, product)
     return ProductPage(
         product=product,
         price=price,
         compare_at_price=product.compare_at_price if is_on_sale(price, product.compare_at_price) else None,
-        in_stock=chosen.in_stock if chosen else is_in_stock(product.stock),
+        in_stock=in_stock,
         few_left=stock if stock is not None and 0 < stock <= FEW else None,
         most=MOST_OF_ONE if stock is None else min(stock, MOST_OF_ONE),
         sku=chosen.sku if chosen else product.sku,
@@ -133,6 +138,7 @@ def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPag
         facts=_facts_of(shop, product),
         options=_options_of(shop, product, option_groups(offers, chosen), trail) if chosen else (),
         trail=trail,
+        delivery=least_quote(shop.delivery, parcel, shop.currency) if in_stock else None,
     )
 
 

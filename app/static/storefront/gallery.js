@@ -1,5 +1,6 @@
 // Pictures of a product: small ones lead to the large ones, and a large one opens on the whole screen, where arrow keys,
-// buttons and swipes lead on and a press shows it twice as large. Without this script the links do.
+// buttons and swipes lead on. There a press shows the pressed place twice as large, the button of the magnifier the middle,
+// and arrow keys then move over the picture. Without this script the links do.
 
 const placeIn = (row) => Math.round(row.scrollLeft / Math.max(row.clientWidth, 1));
 
@@ -17,10 +18,13 @@ const mark = (gallery, place) => {
 const zoom = () => document.getElementById("zoom");
 const reel = () => zoom().querySelector(".reel");
 
+const shown = () => reel().children[placeIn(reel())];
+
 const describe = () => {
   const all = reel().children.length;
   zoom().querySelector(".place").textContent = all > 1 ? `${placeIn(reel()) + 1} of ${all}` : "";
   zoom().querySelectorAll(".step").forEach((button) => (button.hidden = all === 1));
+  zoom().querySelector(".magnify").setAttribute("aria-pressed", shown().matches(".twice"));
 };
 
 let wanted = null; // The picture that steps lead to while the reel is still on its way there.
@@ -47,6 +51,23 @@ const enlarge = (link) => {
   describe();
 };
 
+// The place of a picture at these distances from the corner of the screen stays there while all around it grows.
+const magnify = (item, x = item.clientWidth / 2, y = item.clientHeight / 2) => {
+  const image = item.firstElementChild;
+  const fit = Math.min(item.clientWidth / image.naturalWidth, item.clientHeight / image.naturalHeight);
+  const [width, height] = [image.naturalWidth * fit, image.naturalHeight * fit];
+  image.style.setProperty("--ratio", image.naturalWidth / image.naturalHeight);
+  if (item.classList.toggle("twice")) {
+    item.tabIndex = 0;
+    const grown = (at, size, room) => 2 * (at - (room - size) / 2) - at;
+    item.scrollTo(grown(x, width, item.clientWidth), grown(y, height, item.clientHeight));
+  } else item.removeAttribute("tabindex");
+  describe();
+};
+
+const STRIDE = 0.25; // Of the screen, for each press of an arrow key over a picture that is shown twice as large.
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
 document.addEventListener("click", (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   const small = event.target.closest(".thumbs a");
@@ -61,15 +82,18 @@ document.addEventListener("click", (event) => {
   } else if (step) {
     lead(step.matches(".on") ? 1 : -1);
   } else if (event.target.matches("#zoom img")) {
-    event.target.parentElement.classList.toggle("twice");
+    magnify(event.target.parentElement, event.clientX, event.clientY);
+  } else if (event.target.closest("#zoom .magnify")) {
+    magnify(shown());
   }
 });
 
 document.addEventListener("keydown", (event) => {
-  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (!step || !zoom()?.open) return;
+  const [across, down] = ARROWS[event.key] ?? [0, 0];
+  if (!(across || down) || !zoom()?.open) return;
   event.preventDefault();
-  lead(step);
+  if (shown().matches(".twice")) shown().scrollBy(across * STRIDE * innerWidth, down * STRIDE * innerHeight);
+  else if (across) lead(across);
 });
 
 // From where a finger or a wheel leads the reel, the next step goes on.

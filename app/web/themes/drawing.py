@@ -47,6 +47,7 @@ ISLANDS = (
     "storefront/facet_values.js",
     "storefront/filter_sheet.js",
     "storefront/gallery.js",
+    "storefront/header.js",
     "storefront/menus.js",
     "storefront/range_slider.js",
     "storefront/recently_viewed.js",

@@ -120,6 +120,13 @@ def test_a_line_that_is_not_there_is_told_on_the_basket(app: Flask, mia: Shopper
     assert "Fell tent 7" in other.get("/basket").text
 
 
+def test_a_line_with_all_that_is_left_says_so(app: Flask, mia: Shopper) -> None:
+    mia.add("S-7", 2)
+    assert "Only 2 left." not in mia.get("/basket").text
+    change(app, "tent-7", stock=2)
+    assert '<p class="hint">Only 2 left.</p>' in mia.get("/basket").text
+
+
 def test_what_changed_since_is_told_in_words(app: Flask, mia: Shopper) -> None:
     for sku in ("S-5", "S-7", "S-9", "S-6"):
         mia.add(sku, 1)

@@ -228,7 +228,7 @@ def test_a_page_of_a_product_and_the_basket_say_what_delivery_costs(mia: Shopper
 
 
 def test_only_a_method_that_never_costs_anything_is_called_free(app: Flask, site_id: int, mia: Shopper) -> None:
-    small = {"upTo": 5_000, "price": 495}
+    small = {"upTo": 8_000, "price": 495}
     offer(app, site_id, methods=[STANDARD | {"rate": "value", "steps": [small, {"upTo": None, "price": 0}]}])
     page = mia.get("/p/tent-7").text
     assert "Free delivery" not in page and "Delivery from £4.95, free from £150.00</strong>" in page
@@ -237,9 +237,35 @@ def test_only_a_method_that_never_costs_anything_is_called_free(app: Flask, site
         site_id,
         methods=[{**STANDARD, "rate": "value", "steps": [small, {"upTo": None, "price": 0}], "freeFrom": None}],
     )
-    assert "Delivery from £4.95, free above £50.00</strong>" in mia.get("/p/tent-7").text
+    assert "Delivery from £4.95, free above £80.00</strong>" in mia.get("/p/tent-7").text
     offer(app, site_id, methods=[STANDARD | {"steps": [{"upTo": None, "price": 0}]}])
     assert "Free delivery</strong>" in mia.get("/p/tent-7").text
+
+
+def test_a_page_says_that_delivery_of_its_product_alone_is_free_and_to_where(
+    app: Flask, site_id: int, mia: Shopper
+) -> None:
+    offer(app, site_id, methods=[COURIER, STANDARD | {"freeFrom": 6_000}])
+    assert "Free delivery of this product</strong>, to the United Kingdom." in mia.get("/p/tent-7").text
+    offer(app, site_id, methods=[COURIER, STANDARD | {"freeFrom": 8_000}])
+    page = mia.get("/p/tent-7").text
+    assert "Free delivery" not in page and "Delivery from £3.95, free from £80.00</strong>" in page
+
+
+def test_a_page_of_what_is_too_heavy_for_every_method_promises_no_delivery(
+    app: Flask, site_id: int, mia: Shopper
+) -> None:
+    offer(app, site_id, methods=[COURIER | {"steps": [{"upTo": 10, "price": 100}]}])
+    page = mia.get("/p/tent-7").text
+    assert "<strong>Delivery from" not in page and "Collect it in the shop" in page
+
+
+def test_a_page_of_what_is_sold_out_promises_nothing_and_leads_to_what_is_like_it(mia: Shopper) -> None:
+    page = mia.get("/p/tent-4").text
+    assert re.search(r"<button[^>]* disabled>Sold out</button>", page)
+    assert "Delivery from" not in page and "Collect it in the shop" not in page and "<strong>Pay" not in page
+    assert '<a href="#similar">See similar products</a>' in page and 'id="similar"' in page
+    assert "#similar" not in mia.get("/p/tent-7").text
 
 
 def test_the_basket_says_what_its_own_delivery_costs(app: Flask, site_id: int, mia: Shopper) -> None:

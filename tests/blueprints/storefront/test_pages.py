@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from flask import Flask
 
 from app import ports
-from app.blueprints.storefront.blueprint import WINDOW
+from app.adapters.null_engine import NullEngine
+from app.blueprints.storefront.blueprint import WINDOW, empty_caches
 from app.domain.catalogue.models import Product
+from app.domain.catalogue.product_drawings import is_sign
 from app.domain.merchandising.models import Node, Tree
 from app.domain.sites.settings import change_settings
 from app.extensions import db
@@ -51,6 +54,20 @@ def test_the_drawing_of_a_category_is_searched_for_once(app: Flask, get: Get, si
     assert drawings and kept
     shop.drawn[kept[0]] = "/picture/kept.svg"
     assert "/picture/kept.svg" in get("/").text
+
+
+def test_a_category_that_cannot_be_drawn_shows_its_first_product_and_without_search_a_sign(app: Flask, get: Get):
+    def picture(page: str) -> str:
+        found = re.search(r'<li><a href="/c/gifts"><img src="(/picture/[^"]+)"', page)
+        assert found
+        return found[1]
+
+    head = re.search(r'class="lead-picture" src="([^"]+)"', get("/c/gifts").text)
+    assert head and picture(get("/").text) == picture(get("/search?q=zzzqqqxxx").text) == head[1]
+    assert not is_sign(head[1])
+    empty_caches(app)
+    app.extensions[ports.EXTENSION] = replace(app.extensions[ports.EXTENSION], search_engine=NullEngine())
+    assert is_sign(picture(get("/").text))
 
 
 def test_categories_without_room_in_the_menu_are_behind_more(app: Flask, site_id: int, get: Get):

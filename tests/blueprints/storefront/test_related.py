@@ -103,9 +103,16 @@ def test_the_products_beside_a_product_are_read_once_for_each_state_of_the_shop_
     assert len(first) - len(second) == 1, "one query while no orders tell, however many products are shown"
     with app.app_context(), transaction():
         for number in (1, 2):
-            ordered(site_id, number, "tent-5", "mug-10")
+            ordered(site_id, number, "tent-5", "mug-10", "tent-7")
     clock.move(hours=1)
-    assert shelf(get("/p/tent-5").text, "together") == ["mug-10"]
+    assert sorted(shelf(get("/p/tent-5").text, "together")) == ["mug-10", "tent-7"]
+
+
+def test_one_product_alone_is_no_row(app: Flask, site_id: int, get: Get) -> None:
+    with app.app_context(), transaction():
+        for number in (1, 2):
+            ordered(site_id, number, "tent-5", "mug-10")
+    assert shelf(get("/p/tent-5").text, "together") == []
 
 
 def test_the_page_stands_without_them_while_search_is_down(app: Flask, site_id: int, get: Get) -> None:

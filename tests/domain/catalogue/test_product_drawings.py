@@ -137,7 +137,7 @@ def test_a_picture_refers_only_to_what_it_holds():
 
 def test_the_path_of_a_picture_names_all_that_it_shows():
     path = picture_path("Tents", "Skylark 2", "#4f7942", 73)
-    assert path == "/picture/tent/4f7942-13.svg?v=2"
+    assert path == "/picture/tent/4f7942-13.svg?v=3"
     assert drawing_at("tent", "4f7942-13") == draw("tent", "#4f7942", 13)
     assert drawing_at("tent", "4f7942-13-scene") == draw("tent", "#4f7942", 13, SCENE)
     assert drawing_at("sign", "laptop") == draw_sign("laptop")

@@ -29,6 +29,7 @@ POPULAR = 8
 FEWEST_SELLING = 4  # With fewer products that sell well, others are added.
 IN_STOCK = ValueFilter("inStock", ("true",))
 TOGETHER, SIMILAR = 4, 4
+FEWEST_TOGETHER = 2  # One product alone in a row looks like a mistake.
 MOST_WORDS = 6
 LONGEST_WORD = 24  # Longer ones are identifiers rather than words.
 MISSING_PRODUCTS, MISSING_CATEGORIES = 4, 6
@@ -62,8 +63,8 @@ def popular_products(engine: SearchEngine, shop: Shop, now: datetime) -> Popular
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Products that are in stock. `together` are those bought with it, the commonest first; `similar` those like it,
-    the nearest in price first. None is in both."""
+    """Products that are in stock. `together` are those bought with it, two at least, the commonest first;
+    `similar` those like it, the nearest in price first. None is in both."""
 
     together: tuple[Hit, ...] = ()
     similar: tuple[Hit, ...] = ()
@@ -78,9 +79,27 @@ def related_products(engine: SearchEngine, shop: Shop, page: ProductPage) -> Rel
     requests = [by_sku, *_requests_for_similar(page)]
     sold, *alike = [result.hits for result in engine.search_many(shop.site_id, IndexName.PRODUCTS, requests)]
     together = tuple(sorted(sold, key=lambda hit: skus.index(str(hit.card["sku"]))))
+    together = together if len(together) >= FEWEST_TOGETHER else ()
     shown = {product_document_id(product.id), *(hit.id for hit in together)}
     others = [hit for hits in alike for hit in hits if hit.id not in shown]
     return Related(together, nearest_in_price(others, product.price)[:SIMILAR])
+
+
+def first_products(engine: SearchEngine, shop: Shop, nodes: Sequence[ShopNode]) -> dict[int, Hit]:
+    """Return the first product of each category's page by the category's id, in one call of the engine; an empty
+    category has none. Raises SearchUnavailable."""
+    requests = [
+        SearchRequest(
+            scope=(ValueFilter("category", (str(node.id),)),),
+            sort=Sort.FEATURED,
+            first=tuple(map(product_document_id, shop.hand_made_order(node.id))),
+            per_page=1,
+            fresh=True,
+        )
+        for node in nodes
+    ]
+    found = engine.search_many(shop.site_id, IndexName.PRODUCTS, requests) if requests else []
+    return {node.id: result.hits[0] for node, result in zip(nodes, found, strict=True) if result.hits}
 
 
 def products_in_order(engine: SearchEngine, shop: Shop, skus: Sequence[str]) -> tuple[Hit, ...]:
