@@ -114,13 +114,7 @@ def test_a_moved_picture_stays_in_sight_wherever_the_page_is_scrolled(page: Page
     sign_in(page)
     page.goto("/admin/merchandising/category/1?show=grid")
     news = page.locator("#products-news")
-    for press, distance in (
-        ("Enter", 0),
-        ("Alt+ArrowLeft", 200),
-        ("Enter", 400),
-        ("Alt+ArrowRight", 500),
-        ("Enter", 700),
-    ):
+    for press, distance in MOVES:
         page.evaluate("distance => scrollTo(0, distance)", distance)
         focused = page.evaluate(FOCUS_A_CARD_IN_SIGHT, "[id^=top-]" if press == "Enter" else "a")
         assert focused, distance
