@@ -32,6 +32,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("node_id", "product_id", name=op.f(f"pk_{TABLE}")),
     )
     op.create_index(op.f(f"ix_{TABLE}_product_id"), TABLE, ["product_id"])
+    op.create_index(op.f(f"ix_{TABLE}_site_id"), TABLE, ["site_id"])
 
 
 def downgrade() -> None:

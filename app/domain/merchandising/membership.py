@@ -103,6 +103,15 @@ def buried_in(site_id: int, node_id: int) -> list[int]:
     return list(db.session.scalars(query.order_by(Burial.product_id).limit(MOST_BURIED)))
 
 
+def buried_products(site_id: int) -> dict[int, tuple[int, ...]]:
+    """Return the ids of the products that each category of a site buries, in one statement."""
+    query = select(Burial.node_id, Burial.product_id).where(Burial.site_id == site_id)
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for node_id, product_id in db.session.execute(query.order_by(Burial.product_id)):
+        found[node_id].append(product_id)
+    return {node_id: tuple(ids) for node_id, ids in found.items()}
+
+
 def placed_in(site_id: int, product_id: int) -> list[int]:
     """Return the ids of the categories in which a product is placed by hand."""
     return list(

@@ -20,7 +20,7 @@ from app.domain.catalogue.models import Collection, CollectionEntry, Page
 from app.domain.delivery.declaration import COLLECTION_ONLY, Delivery
 from app.domain.delivery.deliveries import delivery_of
 from app.domain.merchandising.facets import shared_definition
-from app.domain.merchandising.membership import buried_in, hand_made_order
+from app.domain.merchandising.membership import buried_products, hand_made_order
 from app.domain.merchandising.models import Node, Tree
 from app.domain.merchandising.tree import NUMBER_FACETS, VALUE_FACETS, Facet, ShopNode, ShopTree
 from app.domain.shared.clock import Clock
@@ -41,8 +41,9 @@ MOST_LINKS = 12  # Pages and collections that are linked from every page.
 class Shop:
     """A site as its shoppers meet it. `attributes` are those of the active taxonomy, by id (the first definition where
     several levels have one, with the unit that they agree on); `value_facets` and `number_facets` name everything that
-    a listing can be filtered by, price apart. `orders` caches the hand-made orders by category, `burials` what each
-    buries, `drawn` what surfaces rendered of this state of the shop."""
+    a listing can be filtered by, price apart. `burials` has the ids of the products that end a category's own order, by
+    category, also of those in its hand-made order. `orders` caches the hand-made orders by category, `drawn` what
+    surfaces rendered of this state of the shop."""
 
     site_id: int
     version: int
@@ -62,8 +63,8 @@ class Shop:
     index_version: int = 0
     appearance: Appearance = UNCHANGED
     delivery: Delivery = COLLECTION_ONLY
+    burials: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     orders: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    burials: dict[int, tuple[int, ...]] = field(default_factory=dict)
     drawn: dict[str, str] = field(default_factory=dict)
 
     def hand_made_order(self, node_id: int) -> tuple[int, ...]:
@@ -71,12 +72,6 @@ class Shop:
         if node_id not in self.orders:
             self.orders[node_id] = tuple(hand_made_order(self.site_id, node_id))
         return self.orders[node_id]
-
-    def buried_in(self, node_id: int) -> tuple[int, ...]:
-        """Ids of the products that end a category's own order, also of those that are in its hand-made order."""
-        if node_id not in self.burials:
-            self.burials[node_id] = tuple(buried_in(self.site_id, node_id))
-        return self.burials[node_id]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +164,7 @@ def read_shop(site_id: int) -> Shop:
         index_version=site.index_version,
         appearance=appearance_of(site_id),
         delivery=delivery_of(site_id),
+        burials=buried_products(site_id),
     )
 
 

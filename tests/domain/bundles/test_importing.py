@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.domain.bundles.merchandising_file import trees_document
 from app.domain.bundles.report import BrokenBundle
 from app.domain.catalogue.models import Collection, Page, Product, ProductAttributeValue, Variant
 from app.domain.merchandising.models import Burial, Node, Placement, Tree
@@ -180,6 +181,8 @@ def test_buried_products_come_with_a_category_and_stay_where_the_bundle_is_silen
     report = take(merchandising=camping(buried=["T-1", "T-9", "T-1"]))
     assert [field for _, _, field in refusals(report)] == ["trees/0/nodes/0/buried/1"]
     assert (buried(), count(Placement), report.of("orders of categories").changed) == (["T-1"], 2, 1)
+    exported = trees_document(db.session.scalars(select(Site.id)).one())
+    assert exported["trees"][0]["nodes"][0]["buried"] == ["T-1"]
     assert take(merchandising=camping()).changes == 0
     assert take(merchandising=camping(buried=["T-1"])).changes == 0
     assert take(merchandising=camping(buried=[]), dry_run=True).changes == 1 and buried() == ["T-1"]

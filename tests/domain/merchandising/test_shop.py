@@ -102,13 +102,13 @@ def test_a_product_that_is_buried_changes_the_shop_and_stands_last_in_the_hand_m
     window = ShopWindow()
     before = window.shop_at(clock, "shop.test")
     gifts = before.tree.at("gifts").id
-    assert before.buried_in(gifts) == ()
+    assert before.burials == {}
     with transaction():
         for product_id in (9, 4):
             db.session.add(Burial(site_id=site_id, node_id=gifts, product_id=product_id))
     clock.move(seconds=1)
     after = window.shop_at(clock, "shop.test")
-    assert (after.buried_in(gifts), after.hand_made_order(gifts)) == ((4, 9), (1, 2, 9))
+    assert (after.burials[gifts], after.hand_made_order(gifts)) == ((4, 9), (1, 2, 9))
 
 
 def test_a_change_of_one_shop_leaves_the_others(clock: StoppedClock):

@@ -200,7 +200,7 @@ def _category_search(
     scope = (ValueFilter("category", (str(node.id),)),)
     is_own_order = request.order is Sort.FEATURED
     first = tuple(map(product_document_id, shop.hand_made_order(node.id) if is_own_order else ()))
-    last = tuple(map(product_document_id, shop.buried_in(node.id) if is_own_order else ()))
+    last = tuple(map(product_document_id, shop.burials.get(node.id, ()) if is_own_order else ()))
     search = search_request(request, page_size_of(shop, request), filters, scope, first, last)
     return replace(search, ranking=ranking_of(shop.settings))
 
