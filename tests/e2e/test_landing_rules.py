@@ -86,7 +86,7 @@ def test_a_value_gets_its_own_text_on_a_phone(page: Page):
     page.get_by_role("button", name="Text or exclusion for a value").first.click()
     expect(page.get_by_label("Value", exact=False).and_(page.locator(":focus"))).to_have_count(1)
     page.keyboard.type("Gantry")
-    page.get_by_label("Heading", exact=True).fill("Everything by Gantry")
+    page.get_by_label("Heading", exact=True).last.fill("Everything by Gantry")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.get_by_role("button", name="Save", exact=True).last.click()
     expect(page.locator("#details-news")).to_contain_text("Saved.")
