@@ -10,7 +10,7 @@ from tests.e2e.test_taxonomy_editor import said
 
 
 def name(page: Page) -> Locator:
-    return page.get_by_label("Name", exact=True)
+    return page.locator("#f-name")  # Its label has a star as well.
 
 
 def change_name(page: Page, text: str) -> None:
@@ -33,7 +33,7 @@ def test_a_product_saved_in_place_is_undone_and_that_in_turn(page: Page) -> None
     before = name(page).input_value()
     change_name(page, "A name by mistake")
     undo(page)
-    expect(page.locator(".flash")).to_contain_text("Undone: Changed A name by mistake.")
+    expect(page.locator(".flash")).to_contain_text("Undone: Changed the product A name by mistake.")
     expect(name(page)).to_have_value(before)
     page.locator(".flash").get_by_role("button", name="Undo").click()
     expect(name(page)).to_have_value("A name by mistake")
@@ -52,5 +52,5 @@ def test_a_category_is_undone_in_its_editor_and_in_its_tree(page: Page) -> None:
     panel(page).get_by_role("link", name="Products, filters and texts").click()
     change_name(page, "Autumn")
     undo(page)
-    expect(page.locator(".flash")).to_contain_text("Undone: Changed Autumn.")
+    expect(page.locator(".flash")).to_contain_text("Undone: Changed the category Autumn.")
     expect(name(page)).to_have_value("Spring")
