@@ -107,7 +107,8 @@ def _keep_from_address(task: ImportTask, address: str) -> StoredImage:
 
 
 def limit_pictures(candidate: CheckedRow, stored: StoredProduct | None) -> None:
-    """Leave out the pictures for which a product has no room beside those that it keeps."""
+    """Leave out the pictures for which a product has no room beside those that it keeps, also as pictures of its
+    variants."""
     if stored is None or candidate.images is None or not candidate.row.keeps_others:
         return
     known = {picture.image.file for picture in stored.images}
@@ -117,6 +118,12 @@ def limit_pictures(candidate: CheckedRow, stored: StoredProduct | None) -> None:
         if not _is_noted(candidate.row.complaints, known):
             candidate.row.complaints.append(_no_room(known, room))
         candidate.images = [one for one in candidate.images if one not in new[room:]]
+        _take_from_variants(candidate.row, {picture.image.file for picture in new[room:]})
+
+
+def _take_from_variants(row: ImportedProduct, files: Collection[str]) -> None:
+    if row.variants is not None:
+        row.variants = [replace(one, picture=None) if one.picture in files else one for one in row.variants]
 
 
 def variants_with_pictures(
@@ -124,7 +131,7 @@ def variants_with_pictures(
 ) -> tuple[list[VariantDraft], list[Problem]]:
     """Return the variants of a row with the files of their pictures, which the bundle names as in the product's
     `images`, and the problems of those that are not among them. `pictures` are those that could be taken."""
-    named = {name.removeprefix(MEDIA) for name in row.images or ()}
+    named = {name.removeprefix(MEDIA) for name in (*(row.images or ()), *row.left_out)}
     files = {picture.name.removeprefix(MEDIA): picture.image.file for picture in pictures}
     found: list[VariantDraft] = []
     problems: list[Problem] = []

@@ -21,7 +21,7 @@ from app.domain.merchandising.categories import store_burials
 from app.domain.merchandising.facets import clean_facets
 from app.domain.merchandising.membership import buried_in
 from app.domain.merchandising.models import Burial, Node, Placement, Tree
-from app.domain.merchandising.trees import LONGEST_NAME, is_primary, primary_tree_id
+from app.domain.merchandising.trees import LONGEST_NAME, is_primary, note_deleted, primary_tree_id
 from app.domain.search.document_ids import PRODUCT
 from app.domain.search.index.outbox import categories_indexed_separately, enqueue
 from app.domain.shared.problems import Invalid, Problem
@@ -187,6 +187,7 @@ def _remove_nodes(task: ImportTask, nodes: list[Node]) -> None:
     for node in nodes:
         task.report.of(NODES).note("removed", node.path)
     if not task.dry_run:
+        note_deleted(task.author, nodes, ", which the bundle does not have")
         for node in sorted(nodes, key=lambda node: -node.path.count("/")):
             db.session.delete(node)
             db.session.flush()

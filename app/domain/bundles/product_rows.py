@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -85,7 +85,7 @@ class ImportedProduct:
     The `picture` of a variant is its name in the bundle until the pictures are kept. `size` is that of the line in
     bytes; `keeps_values`: attribute values that it does not name stay, and so do the fields `kept` of variants
     and the columns `filled`; `keeps_others`: so do variants, pictures and their descriptions. `priced_by_variant`: the
-    price is that of the first variant."""
+    price is that of the first variant. `left_out` are pictures that the line names beyond the most of a product."""
 
     line: int
     sku: str
@@ -102,6 +102,7 @@ class ImportedProduct:
     filled: frozenset[str] = frozenset()
     keeps_others: bool = False
     priced_by_variant: bool = False
+    left_out: Sequence[str] = ()
 
 
 def read_product(row: FileRow, site_id: int) -> ImportedProduct:
@@ -188,7 +189,7 @@ def _limit_images(product: ImportedProduct) -> None:
     if product.images is not None and len(product.images) > MOST_IMAGES:
         message = f"A product has at most {MOST_IMAGES} pictures; the rest is left out."
         product.complaints.append(Problem("too_many", message, f"#/images/{MOST_IMAGES}"))
-        product.images = product.images[:MOST_IMAGES]
+        product.images, product.left_out = product.images[:MOST_IMAGES], product.images[MOST_IMAGES:]
 
 
 def _take_image_texts(product: ImportedProduct, texts: list[str] | None) -> None:

@@ -133,8 +133,10 @@ def delete(author: Author, product_id: int) -> str:
 
 def _stored_problems(site_id: int, product: Product | None, draft: ProductDraft) -> list[Problem]:
     """Return the problems of a tidied draft of a product, None for a new one, with what is stored: SKUs and an SEO name
-    that other products of the site have, and pictures that it lacks itself."""
+    that other products of the site have, and pictures that neither it nor any of its variants has."""
     own_id = product.id if product else None
+    images = {image.file for image in product.images} if product else set()
+    pictures = {variant.picture for variant in product.variants if variant.picture} if product else set()
     named = select(Product.id, Product.name).where(Product.site_id == site_id, Product.sku == draft.sku)
     others = (owner for owner_id, owner in db.session.execute(named) if owner_id != own_id)
     owners: dict[str, str] = {}
@@ -150,7 +152,7 @@ def _stored_problems(site_id: int, product: Product | None, draft: ProductDraft)
             for index, variant in enumerate(draft.variants)
             if variant.sku in owners
         ),
-        *picture_problems(draft.variants, {image.file for image in product.images} if product else set()),
+        *picture_problems(draft.variants, images | pictures),
     ]
 
 

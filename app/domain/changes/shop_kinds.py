@@ -18,8 +18,8 @@ from app.domain.seo import settings as seo_settings
 from app.domain.seo.landing.pages import LandingPagesOf
 from app.domain.seo.models import Redirect
 from app.domain.seo.redirects import stored_redirects
-from app.domain.seo.redirects.rules import Reach, Source
-from app.domain.seo.redirects.stored_redirects import RedirectDraft, logged_redirect
+from app.domain.seo.redirects.rules import Source
+from app.domain.seo.redirects.stored_redirects import FOLLOWED, RedirectDraft, logged_redirect
 from app.domain.shared.records import find_record
 from app.domain.sites import settings as shop_settings
 from app.domain.sites.models import AuditEntry, Site
@@ -74,8 +74,7 @@ def _revert_redirect(undo: Undo, redirect_id: str, changed: State) -> None:
     if changed is None:
         stored_redirects.remove(author, id)
     elif row is None:
-        draft = RedirectDraft(changed["from"], changed["to"])
-        stored_redirects.restore(author, *_shop(undo), id, draft, Reach(changed["reach"]), Source(changed["source"]))
+        stored_redirects.restore(author, *_shop(undo), id, changed)
     else:
         wanted = {**logged_redirect(row), **changed}
         draft = RedirectDraft(wanted["from"], wanted["to"])
@@ -124,11 +123,13 @@ def _revert_agent(undo: Undo, agent_id: str, changed: State) -> None:
     agents.save(undo.author, agent.id, agent.revision, fields)
 
 
+# Undoing one would leave the other redirects that changed with it as they are.
+ALONE = AuditEntry.after[FOLLOWED].as_string().is_(None)
 SHOP_KINDS = (
     RecordKind(
         "redirect",
         "Redirects",
-        AuditEntry.action.in_(("redirect.create", "redirect.save", "redirect.delete")),
+        AuditEntry.action.in_(("redirect.create", "redirect.save", "redirect.delete")) & ALONE,
         states_by_id(_redirect_states),
         _revert_redirect,
         partial=True,

@@ -14,7 +14,7 @@ from app.domain.merchandising import arrangement
 from app.domain.merchandising.arrangement import NEW, Arrangement, Direction, Place, Target
 from app.domain.merchandising.category_rules import name_problems, slug_from
 from app.domain.merchandising.models import Node, Placement, Tree
-from app.domain.merchandising.trees import is_primary, tree_of
+from app.domain.merchandising.trees import is_primary, note_deleted, tree_of
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.shared.records import existing, find_record, flush_or_conflict
@@ -163,6 +163,8 @@ def delete(author: Author, node_id: int) -> Removal:
     node = node_of(author.site_id, node_id, to_change=True)
     gone = removal(author.site_id, node_id)
     before = arrangement_of(tree.id)
+    below_it = select(Node).where(Node.id.in_(arrangement.branch(before, node_id)), Node.id != node_id)
+    note_deleted(author, db.session.scalars(below_it.order_by(Node.id)).all(), f" below {gone.name}")
     db.session.delete(node)
     db.session.flush()
     store_arrangement(author, tree, before, arrangement.remove_node(before, node_id))

@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -158,10 +158,20 @@ def delete(author: Author, tree_id: int) -> str:
     name = tree.name
     if is_primary(tree):
         raise Conflict("Shoppers browse this tree. Make another one primary first.")
+    nodes = db.session.scalars(select(Node).where(Node.tree_id == tree.id).order_by(Node.id)).all()
+    note_deleted(author, nodes, f" of the category tree {name}")
     db.session.delete(tree)
     db.session.flush()
     _note_change(author, tree, "delete", f"Deleted the category tree {name}")
     return name
+
+
+def note_deleted(author: Author, nodes: Iterable[Node], reason: str) -> None:
+    """Log categories that go with something else, each by an entry of its own: SQLite may give its id to another, which
+    must not be undone in its place."""
+    for node in nodes:
+        summary = f"Deleted the category {node.name}{reason}"
+        activity.record(author, "category.delete", ("category", str(node.id)), summary, {"path": node.path})
 
 
 def _clean_name(site_id: int, name: str, own_id: int | None) -> str:

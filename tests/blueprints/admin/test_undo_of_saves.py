@@ -182,7 +182,7 @@ def test_the_entry_says_what_stands_in_the_way(shop: Flask) -> None:
     assert f'href="/admin/activity/{later}"' in page and "Ben Birch changed it on" in page
     admin.get(f"/admin/activity/{entry_id}")
     admin.post(f"/admin/activity/{entry_id}/undo", {})
-    assert "later Ben Birch did “Changed Igloo”. Undo that first." in text(admin, "/admin/activity")
+    assert "later Ben Birch did “Changed the product Igloo”. Undo that first." in text(admin, "/admin/activity")
 
 
 def test_a_change_is_undone_by_those_who_may_make_it(shop: Flask) -> None:

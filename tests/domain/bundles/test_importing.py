@@ -117,6 +117,15 @@ def test_a_dry_run_of_changes_counts_them(take: Take):
     assert count(Node) == 2
 
 
+def test_categories_that_the_bundle_lacks_go_with_an_entry_of_the_activity_log_each(take: Take):
+    take(**EVERYTHING)
+    paths = {str(node.id): node.path for node in db.session.scalars(select(Node))}
+    take(merchandising={"trees": [TREES["trees"][0] | {"nodes": [{"name": "Gifts"}]}]})
+    entries = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "category.delete")).all()
+    assert {entry.subject_id: entry.before["path"] for entry in entries} == paths
+    assert {entry.actor for entry in entries} == {"a test"}
+
+
 def test_every_change_is_noted_in_the_outbox_in_the_same_transaction(take: Take):
     take(products=[product("T-1"), product("T-2")])
     entries = set(db.session.execute(select(OutboxEntry.kind, OutboxEntry.record_id)).all())

@@ -314,3 +314,30 @@ def test_a_table_of_other_programs_names_pictures_of_variants_by_file(take_table
     assert report.refusals == [] and report.notes == []
     own = {variant.sku: variant.picture for variant in one("T").variants}
     assert [own["T-R"], own["T-B"]] == [image.file for image in one("T").images]
+
+
+def test_variants_get_no_picture_for_which_their_product_has_no_room(take_table: Taken) -> None:
+    names = [f"{number}.png" for number in range(MOST_IMAGES + 1)]
+    archive = packed({name: png(number) for number, name in enumerate(names)})
+    take_table(f"{HEAD}T,Tent,10,{'|'.join(names[:MOST_IMAGES])},\n", archive)
+    head = "sku,name,price,variantSku,option1Name,option1Value,Variant: picture"
+    take_table(f"{head}\nT,Tent,10,T-R,Colour,Red,0.png\n", archive)
+    earlier = one("T").variants[0].picture
+    report = take_table(f"{head}\nT,Tent,10,T-R,Colour,Red,{names[-1]}\nT,,,T-B,,Blue,{names[-1]}\n", archive)
+    assert [refused.reason for refused in report.refusals] == [
+        "A product has at most 30 pictures, and this one has 30; the rest is left out."
+    ]
+    assert [variant.picture for variant in one("T").variants] == [earlier, None]
+
+
+def test_a_product_with_more_pictures_of_variants_than_it_may_have_is_complained_of_once(take_table: Taken) -> None:
+    names = [f"{number}.png" for number in range(MOST_IMAGES + 2)]
+    archive = packed({name: png(number) for number, name in enumerate(names)})
+    head = "sku,name,price,variantSku,option1Name,option1Value,Variant: picture"
+    lines = "".join(f"T,Tent,10,T-{name},Print,{name},{name}\n" for name in names)
+    report = take_table(f"{head}\n{lines}", archive)
+    assert [refused.reason for refused in report.refusals] == [
+        "A product has at most 30 pictures; the rest is left out."
+    ]
+    variants = one("T").variants
+    assert [variant.picture is None for variant in variants] == [False] * MOST_IMAGES + [True] * 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 from flask import Flask
@@ -12,10 +13,14 @@ from app.domain.catalogue import content, products
 from app.domain.catalogue.content import COLLECTION, PAGE
 from app.domain.catalogue.models import Collection, Page, Product
 from app.domain.changes import history
+from app.domain.merchandising import nodes, trees
 from app.domain.merchandising.categories import CATEGORY
-from app.domain.merchandising.models import Node
+from app.domain.merchandising.models import Node, Tree
 from app.domain.orders import offers
 from app.domain.seo.models import Redirect
+from app.domain.seo.redirects import stored_redirects
+from app.domain.seo.redirects.rules import Source
+from app.domain.seo.redirects.stored_redirects import RedirectDraft
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.sites import activity
@@ -32,8 +37,10 @@ from tests.domain.changes.changed_shop import (
     delete_content,
     make_everything,
     newest,
+    redirect_shop,
     save_content,
     save_product,
+    save_redirect,
     the,
     undo_by,
 )
@@ -163,7 +170,7 @@ def test_a_deleted_page_comes_back_with_its_address_unless_another_has_it(mia: A
         content.create(mia, PAGE, PAGE.draft("Another", seo_name="other"))
     # SQLite gave the id of the deleted page to the new one, which is another page.
     if db.session.get(Page, 1) is not None:
-        with pytest.raises(Conflict, match="later Mia did “Added Another”"):
+        with pytest.raises(Conflict, match="later Mia did “Added the page Another”"):
             undo(mia, deleted)
         return
     undo(mia, deleted)
@@ -176,7 +183,7 @@ def test_entries_of_a_page_whose_id_another_has_by_now_are_not_undone(mia: Autho
     with transaction():
         db.session.add(Page(id=1, site_id=1, seo_name="x", title="X", enabled=False, updated_at=mia.now()))
     assert not history.change_of(1, hidden).can_be_undone
-    with pytest.raises(Conflict, match="Deleted About us"):
+    with pytest.raises(Conflict, match="Deleted the page About us"):
         undo(mia, hidden)
 
 
@@ -185,6 +192,106 @@ def test_entries_of_a_restored_page_are_undone(mia: Author) -> None:
     undo(mia, change(mia, lambda author: delete_content(PAGE, author)))
     undo(mia, titled)
     assert the(Page).title == "About us"
+
+
+def test_the_id_of_a_restored_page_is_not_that_of_the_page_before_it(mia: Author) -> None:
+    hidden = change(mia, lambda author: save_content(PAGE, author, enabled=False))
+    change(mia, lambda author: delete_content(PAGE, author))
+    second = PAGE.draft("Second", seo_name="second", enabled=False)
+    with transaction():  # As SQLite, which gives the id to the next page, and as an import of pages, which logs none.
+        db.session.add(Page(id=1, site_id=1, seo_name="second", title="Second", enabled=False, updated_at=mia.now()))
+    deleted = change(mia, lambda author: content.delete(author, PAGE, 1))
+    with transaction():
+        content.restore(mia, PAGE, 1, second)
+    assert not history.change_of(1, hidden).can_be_undone
+    assert not history.change_of(1, deleted).can_be_undone
+    with pytest.raises(Conflict):
+        undo(mia, hidden)
+    assert not the(Page).enabled
+
+
+@pytest.mark.parametrize(
+    ("acts", "same"),
+    [
+        ([], True),
+        (["delete", "restore"], True),
+        (["delete", "restore", "delete", "restore"], True),
+        (["delete"], False),
+        (["create"], False),
+        (["delete", "create", "delete", "restore"], False),
+        (["delete", "delete", "restore"], False),
+        (["delete", "restore", "delete"], False),
+    ],
+)
+def test_a_record_is_the_same_where_each_deletion_was_undone(acts: list[str], same: bool) -> None:
+    assert history.is_same_record(acts) is same
+
+
+@pytest.mark.parametrize("goes", ["parent", "tree"])
+def test_entries_of_a_category_that_went_with_another_are_not_undone(mia: Author, goes: str) -> None:
+    hidden = change(mia, lambda author: nodes.show(author, 2, False))
+    if goes == "parent":
+        change(mia, lambda author: nodes.delete(author, 1))
+        assert newest().summary == "Deleted the category Camping with 1 below it"
+    else:
+        with transaction():
+            trees.make_primary(mia, trees.create(mia, "Store").id)
+        change(mia, lambda author: trees.delete(author, 1))
+    tree_id = the(Tree).id
+    with transaction():
+        added = Node(id=2, site_id=1, tree_id=tree_id, name="Hidden", slug="hidden", path="hidden", visible=False)
+        added.updated_at = mia.now()
+        db.session.add(added)
+    assert not history.change_of(1, hidden).can_be_undone
+    with pytest.raises(Conflict, match="did “Deleted the category Tents"):
+        undo(mia, hidden)
+    assert not db.session.get_one(Node, 2).visible
+
+
+def test_a_picture_that_an_undo_does_not_change_is_not_in_its_way(mia: Author) -> None:
+    change(mia, lambda author: save_product(author, variants=(RED,)))
+    named = change(mia, lambda author: save_product(author, name="Dome"))
+    with transaction():
+        the(Product).variants[0].picture = "gone.webp"
+    undo(mia, named)
+    assert (the(Product).name != "Dome", the(Product).variants[0].picture) == (True, "gone.webp")
+
+
+def led(old: str) -> str:
+    return db.session.scalars(select(Redirect.new_path).where(Redirect.old_path == old)).one()
+
+
+def test_a_redirect_that_others_followed_has_no_undo(mia: Author) -> None:
+    shop = redirect_shop(mia)
+    with transaction():
+        stored_redirects.add(mia, *shop, RedirectDraft("/p/a", "/p/b"), Source.PERSON)
+    added = change(
+        mia, lambda author: stored_redirects.add(author, *shop, RedirectDraft("/p/b", "/p/c"), Source.PERSON)
+    )
+    assert newest().after == {"from": "/p/b", "to": "/p/c", "followed": ["/p/a"]}
+    with pytest.raises(NotFound):
+        undo(mia, added)
+    assert history.changes_of(1, [added]) == {}
+    assert (led("/p/a"), led("/p/b")) == ("/p/c", "/p/c")
+
+
+def test_a_changed_redirect_that_others_followed_has_no_undo(mia: Author) -> None:
+    shop = redirect_shop(mia)
+    with transaction():
+        stored_redirects.add(mia, *shop, RedirectDraft("/p/a", "/p/b"), Source.PERSON)
+    changed = change(mia, lambda author: save_redirect(author, "/p/b", "/p/new"))
+    assert newest().after == {"from": "/p/b", "to": "/p/new", "followed": ["/p/a"]}
+    with pytest.raises(NotFound):
+        undo(mia, changed)
+    assert history.undoable_change(1, "redirect", "1", "Mia") is None
+
+
+def test_a_deleted_redirect_comes_back_with_its_hits(mia: Author) -> None:
+    with transaction():
+        the(Redirect).hits, the(Redirect).last_hit_on = 7, date(2026, 11, 2)
+    undo(mia, change(mia, lambda author: stored_redirects.remove(author, 1)))
+    row = the(Redirect)
+    assert (row.id, row.hits, row.last_hit_on) == (1, 7, date(2026, 11, 2))
 
 
 def test_what_an_older_release_noted_in_part_has_no_undo(mia: Author) -> None:

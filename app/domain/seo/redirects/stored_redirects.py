@@ -47,6 +47,9 @@ MOST_STEPS = 5  # From one address to its page; only landing pages of categories
 KEY = ("site_id", "old_path")
 KEPT = (*KEY, "revision")  # Columns that a redirect of the same old address keeps.
 MISSING = "There is no such redirect on this site."
+FOLLOWED = "followed"  # Old addresses of redirects that changed with another one, in its entry of the activity log.
+HITS, LAST_HIT_ON = "hits", "last_hit_on"  # In the entry of a deleted redirect.
+MOST_LOGGED = 100
 
 log = structlog.get_logger()
 
@@ -191,7 +194,9 @@ def redirect_of(site_id: int, redirect_id: int, to_change: bool = False) -> Redi
 def add(author: Author, shop: Shop, pages_of: LandingPagesOf, draft: RedirectDraft, source: Source) -> Redirect:
     """Add a redirect. One whose new address is itself redirected leads to where that one ends, and those that led to
     its old address lead on with it. Raises Invalid with every problem."""
-    return _add(author, shop, pages_of, draft, source, Reach.PAGE, None)
+    row, followed = _store(author, shop, pages_of, draft, source, Reach.PAGE)
+    _note_added(author, row, followed)
+    return row
 
 
 def restore(
@@ -199,33 +204,43 @@ def restore(
     shop: Shop,
     pages_of: LandingPagesOf,
     redirect_id: int,
-    draft: RedirectDraft,
-    reach: Reach,
-    source: Source,
+    values: Mapping[str, Any],
 ) -> Redirect:
-    """Add a deleted redirect again, under the id that it had. Raises Invalid with every problem."""
-    return _add(author, shop, pages_of, draft, source, reach, redirect_id)
+    """Add a deleted redirect again, with the id and the values that the activity log has of it. Raises Invalid with
+    every problem."""
+    draft = RedirectDraft(values["from"], values["to"])
+    row, followed = _store(author, shop, pages_of, draft, Source(values["source"]), Reach(values["reach"]))
+    last_hit_on = values.get(LAST_HIT_ON)
+    row.id, row.hits = redirect_id, values.get(HITS, 0)
+    row.last_hit_on = date.fromisoformat(last_hit_on) if last_hit_on else None
+    db.session.flush()
+    _note_added(author, row, followed)
+    return row
 
 
-def _add(
+def _store(
     author: Author,
     shop: Shop,
     pages_of: LandingPagesOf,
     draft: RedirectDraft,
     source: Source,
     reach: Reach,
-    former_id: int | None,
-) -> Redirect:
+) -> tuple[Redirect, list[str]]:
+    """Store a new redirect; return it and the old addresses of the others that changed with it."""
     lock(author.site_id)
     old, place = _check_draft(author.site_id, shop, pages_of, draft, None, reach)
-    store_moves(author.site_id, {old: place}, source, author.name, author.now())
-    row = _rows_at(author.site_id, [old])[old]
-    if former_id is not None:
-        row.id = former_id
-        db.session.flush()
-    after = {"from": old, "to": _destination(row).address}
-    activity.record(author, "redirect.create", ("redirect", str(row.id)), f"Redirected {old}", after=after)
-    return row
+    followed = store_moves(author.site_id, {old: place}, source, author.name, author.now())
+    return _rows_at(author.site_id, [old])[old], followed
+
+
+def _note_added(author: Author, row: Redirect, followed: Sequence[str]) -> None:
+    after = {"from": row.old_path, "to": _destination(row).address} | _logged_followers(followed)
+    activity.record(author, "redirect.create", ("redirect", str(row.id)), f"Redirected {row.old_path}", after=after)
+
+
+def _logged_followers(followed: Sequence[str]) -> dict[str, Any]:
+    """Return the redirects that changed with another, as the activity log has them; nothing where none did."""
+    return {FOLLOWED: list(followed[:MOST_LOGGED])} if followed else {}
 
 
 def logged_redirect(row: Redirect) -> dict[str, Any]:
@@ -255,8 +270,8 @@ def save(
     row.reach, row.source = place.reach.value, source.value
     row.updated_by, row.updated_at, row.revision = author.name[:100], author.now(), row.revision + 1
     db.session.flush()
-    _follow(author.site_id, {old: place})
-    after = {"from": old, "to": place.address}
+    followed = _follow(author.site_id, {old: place})
+    after = {"from": old, "to": place.address} | _logged_followers(followed)
     stored = {"from": before.old, "to": before.new}
     activity.record(author, "redirect.save", ("redirect", str(row.id)), f"Changed the redirect of {old}", stored, after)
     return row, True
@@ -267,7 +282,8 @@ def remove(author: Author, redirect_id: int, revision: int | None = None) -> str
     row = redirect_of(author.site_id, redirect_id, to_change=True)
     if revision is not None:
         check_revision(author.site_id, ("redirect", row.id), row.revision, revision)
-    old, before = row.old_path, logged_redirect(row)
+    last_hit_on = row.last_hit_on.isoformat() if row.last_hit_on else None
+    old, before = row.old_path, logged_redirect(row) | {HITS: row.hits, LAST_HIT_ON: last_hit_on}
     db.session.delete(row)
     activity.record(author, "redirect.delete", ("redirect", str(redirect_id)), f"Deleted the redirect of {old}", before)
     return old
@@ -341,9 +357,10 @@ def drop_at(site_id: int, paths: Collection[str]) -> None:
 
 def store_moves(
     site_id: int, moves: Mapping[str, Destination], source: Source | Mapping[str, Source], by: str, at: datetime
-) -> None:
-    """Store the redirects that pages leave behind which moved all at once. Of a site with MOST_REDIRECTS none is added
-    and the shop goes on: its visitors get 404, as they would without any."""
+) -> list[str]:
+    """Store the redirects that pages leave behind which moved all at once; return the old addresses of the others that
+    changed with them. Of a site with MOST_REDIRECTS none is added and the shop goes on: its visitors get 404, as they
+    would without any."""
     before = redirects_around(site_id, moves)
     after = with_moves(before, moves)
     drop_at(site_id, [old for old in before if old not in after])
@@ -358,6 +375,14 @@ def store_moves(
         changed = {name: statement.excluded[name] for name in rows[0] if name not in KEPT}
         changed["revision"] = Redirect.revision + 1
         db.session.execute(statement.on_conflict_do_update(index_elements=list(KEY), set_=changed), rows)
+    return _changed_with(moves, before, after)
+
+
+def _changed_with(
+    moves: Mapping[str, Destination], before: Mapping[str, Destination], after: Mapping[str, Destination]
+) -> list[str]:
+    others = {*before, *after} - moves.keys()
+    return sorted(old for old in others if before.get(old) != after.get(old))
 
 
 def _source(source: Source | Mapping[str, Source], old: str) -> Source:
@@ -414,12 +439,14 @@ def redirects_ahead(site_id: int, moves: Mapping[str, Destination]) -> tuple[dic
     return found, reached | ahead
 
 
-def _follow(site_id: int, moves: Mapping[str, Destination]) -> None:
-    """Let what led to the old addresses of stored redirects lead to their new ones."""
+def _follow(site_id: int, moves: Mapping[str, Destination]) -> list[str]:
+    """Let what led to the old addresses of stored redirects lead to their new ones; return the old addresses of what
+    changed."""
     before = {old: place for old, place in redirects_around(site_id, moves).items() if old not in moves}
     after = with_moves(before, moves)
     drop_at(site_id, [old for old in before if old not in after])
     _follow_rows(site_id, before, {old: after[old] for old in before if old in after})
+    return _changed_with(moves, before, after)
 
 
 def _follow_rows(site_id: int, before: Mapping[str, Destination], after: Mapping[str, Destination]) -> None:
