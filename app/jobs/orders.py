@@ -50,5 +50,5 @@ def count_sales(site_id: int) -> None:
 
 
 def send_mail(mail_id: str) -> bool:
-    around = mails.Around(order_path, order_payments.given_back_of, line_pictures)
-    return mails.send(work_context(), mailer(), mail_id, around)
+    sources = mails.MailSources(order_path, order_payments.given_back_of, line_pictures)
+    return mails.send(work_context(), mailer(), mail_id, sources)

@@ -57,7 +57,7 @@ def orders_packing_slips() -> str:
     site_id = current_user.site_id
     orders, reasons = orders_to_pack(site_id, request.args.getlist("order"))
     return render_template(
-        "admin/orders/packing_slips.html",
+        "admin/order_batches/packing_slips.html",
         orders=orders,
         reasons=reasons,
         summaries=payment_summaries(site_id, {order.id: order.total if order.paid_at else None for order in orders}),

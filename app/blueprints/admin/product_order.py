@@ -120,7 +120,8 @@ class ProductOrder:
     def listed(self, site_id: int, order_without_hand: Callable[[], Sequence[int]]) -> dict[str, Any]:
         """Return what the templates show: the `rows` of the products in order, the first `loose_rows` of those `behind`
         them, which the category has by itself, the `buried_rows`, of which `kept_rows` are placed by hand, and for the
-        grid its `cards` and the `buried_cards`. So many products are `not_shown` yet."""
+        grid its `cards` and the `buried_cards`. So many products are `not_shown` yet; `is_whole` is whether no more are
+        `behind` than are known."""
         without_hand = order_without_hand() if self.layout != SHOP else ()
         behind = _without(without_hand, (*self.in_order, *self.buried))
         shown = behind[: self.further]
@@ -131,6 +132,7 @@ class ProductOrder:
         )
         listed = {"rows": rows, "loose_rows": loose, "buried_rows": buried, "kept_rows": kept, "behind": len(behind)}
         listed |= {"cards": (), "buried_cards": (), "not_shown": len(behind) - len(shown)}
+        listed["is_whole"] = len(without_hand) < MOST_COMPARED
         if self.layout != GRID:
             return listed
         sold, ahead = units_sold(site_id, list(found)), sum(row.enabled for row in rows) + len(behind)

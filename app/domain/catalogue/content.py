@@ -20,13 +20,12 @@ from sqlalchemy.orm.interfaces import ORMOption
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.catalogue.markup import clean_html
 from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product
-from app.domain.catalogue.queries import contains
 from app.domain.catalogue.revisions import TAKEN_MEANWHILE, assign, check_revision, free_seo_name, seo_name_problems
 from app.domain.shared.addresses import canonical_problems, slug, slug_problems
 from app.domain.shared.author import Author
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.records import existing, find_record, flush_or_conflict
+from app.domain.shared.records import contains, existing, find_record, flush_or_conflict
 from app.domain.shared.text import block_problems, line_problems, one_line
 from app.domain.sites import activity
 from app.extensions import db

@@ -10,13 +10,13 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, union_all
-from sqlalchemy.orm import InstrumentedAttribute, selectinload
+from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue.listing import PAGE_SIZE, ProductList, ProductOrder, Shown, Stock
 from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product, ProductImage, Variant
 from app.domain.shared.addresses import id_in
 from app.domain.shared.paging import Paged
-from app.domain.shared.records import MOST_COUNTED, containing, count_rows, distinct_values, existing
+from app.domain.shared.records import MOST_COUNTED, containing, contains, count_rows, distinct_values, existing
 from app.extensions import db
 
 LOOKUP_SIZE = 10
@@ -163,13 +163,6 @@ def contains_each_word(words: str) -> ColumnElement[bool]:
     """Return the condition that each of the words is somewhere in name, SKU or SEO name: people leave out what stands
     between two words."""
     return and_(*(contains_words(word) for word in dict.fromkeys(words.split())))
-
-
-def contains(column: ColumnElement[str] | InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
-    """Return the condition that the column contains the text, whatever its case. SQLite knows the case of ASCII letters
-    only, so other letters are looked for in their usual spellings."""
-    spellings = {text} if text.isascii() else {text, text.lower(), text.upper(), text.capitalize()}
-    return or_(*(containing(column, spelling) for spelling in sorted(spellings)))
 
 
 def _narrow(query: Select[int], filters: ProductList) -> Select[int]:

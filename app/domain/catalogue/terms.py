@@ -12,13 +12,13 @@ from sqlalchemy import ColumnElement, func, literal, or_, select
 from app.domain.catalogue.models import HAS_TERMS, Product
 from app.domain.catalogue.product_rules import add_to_terms, clean_terms, split_terms
 from app.domain.catalogue.products import note_changes, product_of, snapshot
-from app.domain.catalogue.queries import LOOKUP_SIZE, contains, contains_words, look_up
+from app.domain.catalogue.queries import LOOKUP_SIZE, contains_words, look_up
 from app.domain.catalogue.revisions import check_revision
 from app.domain.shared.author import Author
 from app.domain.shared.csv_tables import ImportLine, ImportReport, RowOutcome, check_cells, read_named, refused
 from app.domain.shared.paging import Paged, batched
 from app.domain.shared.problems import Conflict, Invalid, NotFound
-from app.domain.shared.records import elements, value_of
+from app.domain.shared.records import contains, elements, value_of
 from app.domain.shared.text import one_line
 from app.extensions import db
 

@@ -173,7 +173,7 @@ def due(clock: Clock) -> Sequence[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class MailSources:
     """What mails show of an order that contexts above this one know: the path of its page, how much of what was paid
     was given back, the pictures of its lines."""
 
@@ -182,17 +182,17 @@ class Around:
     pictures_of: PicturesOf
 
 
-def send(context: WorkContext, mailer: Mailer, mail_id: str, around: Around) -> bool:
+def send(context: WorkContext, mailer: Mailer, mail_id: str, sources: MailSources) -> bool:
     """Send a mail about an order, unless another worker does; return False where it was not this caller's to send. The
     row holds the outcome."""
 
     def letter(row: OrderMail) -> Mail:
-        return _mail_of_row(row, context, around)
+        return _mail_of_row(row, context, sources)
 
     return mailing.send(context, mailer, ORDER_MAIL, mail_id, letter, IS_KNOWN)
 
 
-def _mail_of_row(row: OrderMail, context: WorkContext, around: Around) -> Mail:
+def _mail_of_row(row: OrderMail, context: WorkContext, sources: MailSources) -> Mail:
     """Return the mail of a row. Raises NotFound where the order or the address was erased meanwhile, NotTrueAnyMore."""
     order = find_record(Order, row.site_id, row.order_id, options=[selectinload(Order.lines)])
     if order is None or not row.email:
@@ -201,11 +201,11 @@ def _mail_of_row(row: OrderMail, context: WorkContext, around: Around) -> Mail:
     if reason := reason_untrue(kind, order):
         raise NotTrueAnyMore(reason)
     shop = shop_contact(row.site_id, context.address_of)
-    url = f"{shop.home.rstrip('/')}{around.order_path(row.site_id, order.id)}"
+    url = f"{shop.home.rstrip('/')}{sources.order_path(row.site_id, order.id)}"
     refund = RefundFacts(row.amount or 0, row.in_cash)
-    pictures = at_home(shop, around.pictures_of(row.site_id, order.lines))
+    pictures = at_home(shop, sources.pictures_of(row.site_id, order.lines))
     instructions = delivery_of(row.site_id).payment_instructions if order.awaits_transfer else ""
-    letter = Letter(shop, url, pictures, refund, around.given_back_of(order), instructions)
+    letter = Letter(shop, url, pictures, refund, sources.given_back_of(order), instructions)
     return order_mail(kind, order, letter, row.email, row.id)
 
 

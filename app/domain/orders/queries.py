@@ -11,13 +11,13 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from app.domain.catalogue.listing import PAGE_SIZE
-from app.domain.catalogue.queries import contains
 from app.domain.delivery.declaration import DeliveryPayment
 from app.domain.orders.handover import Handover, handover_of
 from app.domain.orders.listing import OVERDUE_AFTER, OrderFilter, OrderList
 from app.domain.orders.models import COLLECTED, OPEN, SUBMITTED, Order, OrderLine, amount_due
 from app.domain.shared.clock import Clock, ends_at, starts_at
 from app.domain.shared.paging import Paged
+from app.domain.shared.records import contains
 from app.domain.sites.models import AuditEntry, User
 from app.domain.sites.sites import time_zone_of
 from app.extensions import db

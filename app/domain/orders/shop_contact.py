@@ -14,8 +14,9 @@ from app.domain.sites.settings import THEME, settings_of
 from app.domain.work.context import https_address
 from app.extensions import db
 
+# Accents of light screens; a test compares them with the style sheets. A shop's own themes have ACCENT.
 ACCENT = "#1f4f8a"
-THEME_ACCENTS = {"gallery": "#17171a", "market": "#1f5c43"}  # Of light screens; a shop's own themes have ACCENT.
+THEME_ACCENTS = {"gallery": "#17171a", "market": "#1f5c43"}
 
 
 @dataclass(frozen=True, slots=True)

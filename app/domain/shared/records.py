@@ -17,6 +17,7 @@ from sqlalchemy import (
     func,
     literal,
     literal_column,
+    or_,
     select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
@@ -138,6 +139,13 @@ def containing(column: ColumnElement[str] | InstrumentedAttribute[str], text: st
     special meaning."""
     escaped = text.replace(ESCAPE, ESCAPE * 2).replace("%", f"{ESCAPE}%").replace("_", f"{ESCAPE}_")
     return _Like(column, literal(f"%{escaped}%"))
+
+
+def contains(column: ColumnElement[str] | InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
+    """Return the condition that the column contains the text, whatever its case. SQLite knows the case of ASCII letters
+    only, so other letters are looked for in their usual spellings."""
+    spellings = {text} if text.isascii() else {text, text.lower(), text.upper(), text.capitalize()}
+    return or_(*(containing(column, spelling) for spelling in sorted(spellings)))
 
 
 @compiles(_Like)

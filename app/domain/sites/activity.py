@@ -168,7 +168,8 @@ def record(
     after: Any = None,
 ) -> None:
     """Add an entry to the activity log, in the transaction of the change. `subject` is (type, id); `action` is a dotted
-    verb such as `product.save`; `before` and `after` hold only what changed."""
+    verb such as `product.save`; `before` and `after` hold what changed, and the whole record of content that was added
+    or deleted."""
     db.session.add(
         AuditEntry(
             site_id=author.site_id,

@@ -11,7 +11,7 @@ from sqlalchemy import func, or_, select
 from app.domain.shared.author import Author, Origin
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Forbidden, Invalid, Problem
-from app.domain.shared.records import existing, flush_or_conflict
+from app.domain.shared.records import contains, existing, flush_or_conflict
 from app.domain.shared.text import line_problems, one_line
 from app.domain.sites import accounts, activity, api_sessions, personal_tokens, second_factors
 from app.domain.sites.accounts import Role, password_problems
@@ -111,7 +111,7 @@ def members(actor: SignedIn) -> list[Member]:
 def find_users(site_id: int, words: str, limit: int) -> Sequence[User]:
     """Return the first users who hold a role on the shop and have the words in their name or email address, by name."""
     here = select(RoleGrant.user_id).where(RoleGrant.site_id == site_id)
-    has_words = or_(*(column.icontains(words, autoescape=True) for column in (User.display_name, User.email)))
+    has_words = or_(contains(User.display_name, words), contains(User.email, words))
     query = select(User).where(User.id.in_(here), has_words)
     return db.session.scalars(query.order_by(User.display_name, User.id).limit(limit)).all()
 

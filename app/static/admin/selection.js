@@ -3,7 +3,7 @@
 // A tick in the head of a table ticks its rows; what appears with a selection shows the count.
 const counted = (form) => {
   const ticked = form.querySelectorAll("[data-tick]:checked").length;
-  for (const bar of form.querySelectorAll("[data-with-selection]")) bar.hidden = ticked === 0;
+  for (const bar of form.querySelectorAll("[data-with-selection]")) bar.hidden = bar.disabled = ticked === 0;
   for (const bar of form.querySelectorAll("[data-without-selection]")) bar.hidden = ticked > 0;
   for (const place of form.querySelectorAll("[data-selected-count]")) place.textContent = String(ticked);
 };

@@ -27,7 +27,7 @@ def buried(html: str) -> list[int]:
     return [int(number) for number in re.findall(r'name="buried" value="(\d+)"', html)]
 
 
-def stored(app: Flask, site_id: int, category_id: int) -> list[int]:
+def stored(app: Flask, category_id: int) -> list[int]:
     with app.app_context():
         return buried_in([category_id]).get(category_id, [])
 
@@ -40,9 +40,9 @@ def test_a_product_of_the_rule_is_buried_in_the_grid_and_saved(
     assert rows(html) == [tents[0], *tents[2:25]]
     assert MARGIN.findall(html)[:2] == ["+1", "+1"] and MARGIN.findall(html)[-1] == "−28"
     assert "Place 30" in html and 'aria-label="Stop burying Tent 2"' in html
-    assert stored(app, mia.site_id, ids["camping"]) == []
+    assert stored(app, ids["camping"]) == []
     assert "Saved." in mia.swap(page(ids["camping"]), sent([], "", buried=tents[1])).text
-    assert (stored(app, mia.site_id, ids["camping"]), order(app, mia.site_id, ids["camping"])) == ([tents[1]], [])
+    assert (stored(app, ids["camping"]), order(app, mia.site_id, ids["camping"])) == ([tents[1]], [])
     with app.app_context():
         entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "category.save")).one()
     assert (entry.before["buried"], entry.after["buried"]) == ([], [tents[1]])
@@ -115,7 +115,7 @@ def test_what_cannot_be_is_refused(app: Flask, mia: Merchandiser, ids: dict[str,
     for wrong, says in (([other], "no longer on this site"), (many, "buries at most 500 products")):
         refused = mia.swap(page(ids["camping"]), sent([], "", buried=wrong))
         assert (refused.status_code, says in refused.text) == (400, True)
-    assert stored(app, mia.site_id, ids["camping"]) == []
+    assert stored(app, ids["camping"]) == []
     for odd in ("bury:", "bury:x", "unbury:²", "bury:99999999"):
         assert mia.swap(page(ids["camping"]), sent([], odd, buriedBefore="7 y")).status_code == 200, odd
 

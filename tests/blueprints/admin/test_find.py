@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from flask import Flask
+from sqlalchemy import select
 
 from app.domain.sites.accounts import Role
-from app.domain.sites.models import Site
+from app.domain.sites.models import Site, User
 from app.extensions import db
 from app.transaction import transaction
 from tests import counted_searches
@@ -85,6 +86,15 @@ def test_collections_pages_users_and_locations_are_found(app: Flask, site_id: in
     assert links(mia, "zebra") == content
     assert any(address.startswith("/admin/user/") for address in links(ada, "merchandiser@shop"))
     assert not any(address.startswith("/admin/user") for address in links(mia, "admin@shop"))
+
+
+def test_users_are_found_whatever_the_case_of_their_letters(app: Flask, site_id: int, signed_in: SignedIn) -> None:
+    ada = signed_in(Role.ADMIN)
+    with app.app_context(), transaction():
+        db.session.scalars(select(User).where(User.email.startswith("admin@"))).one().display_name = "Østen Åker"
+    for words in ("østen", "ØSTEN", "åker"):
+        assert any(address.startswith("/admin/user/") for address in links(ada, words)), words
+    assert not any(address.startswith("/admin/user/") for address in links(ada, "%"))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from flask import Flask
 from sqlalchemy import select
@@ -61,6 +63,15 @@ def test_what_cannot_be_done_is_reported_and_leaves_the_others(
     assert "1 order marked ready: 1." in page and "Ready already: 2." in page
     assert "2 orders left unchanged." in page and "There is no such order on this site." in page
     assert ready_numbers(app) == [1, 2]
+
+
+def test_without_scripts_no_second_box_decides_about_the_emails(ids: dict[str, str], signed_in: SignedIn) -> None:
+    """What a disabled part of the form holds is not sent; the script enables it as it shows it."""
+    html = signed_in(Role.ADMIN).client.get("/admin/orders").text
+    hidden = re.search(r"<fieldset [^>]*data-with-selection hidden disabled>.*?</fieldset>", html, re.DOTALL)
+    assert hidden and hidden[0].count('name="by_email"') == 1
+    plain = html.replace(hidden[0], "")
+    assert plain.count('name="by_email"') == 1
 
 
 def test_their_packing_slips_are_one_page(ids: dict[str, str], signed_in: SignedIn) -> None:

@@ -8,6 +8,9 @@ from html import unescape as html_of
 import pytest
 from flask import Flask
 
+from app.blueprints.admin import product_order
+from app.blueprints.admin.merchandising import category
+from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node
 from app.domain.orders.models import ProductSales
 from app.domain.search.engine import SearchContext
@@ -75,6 +78,26 @@ def test_the_list_shows_what_is_placed_by_hand_and_then_what_the_rule_takes(
     pinned_first = mia.swap(page(ids["camping"]), sent([], f"top:{tents[3]}", layout="list", further="48")).text
     assert (rows(pinned_first), "1 placed by hand, 29 by the rule" in pinned_first) == ([tents[3]], True)
     assert "Show more" not in pinned_first
+
+
+def test_a_rule_of_manufacturers_alone_is_a_rule(
+    app: Flask, mia: Merchandiser, ids: dict[str, int], tents: list[int]
+) -> None:
+    with app.app_context(), transaction():
+        db.session.get_one(Product, tents[0]).manufacturer = "Fern"
+        node = db.session.get_one(Node, ids["camping"])
+        node.source_levels, node.source_manufacturers = [], ["Fern"]
+    assert "0 placed by hand, 1 by the rule" in mia.fragment(page(ids["camping"])).text
+
+
+def test_the_number_of_more_products_than_are_compared_is_the_least_that_it_can_be(
+    monkeypatch: pytest.MonkeyPatch, mia: Merchandiser, ids: dict[str, int], tents: list[int]
+) -> None:
+    for module in (category, product_order):
+        monkeypatch.setattr(module, "MOST_COMPARED", 26)
+    html = mia.swap(page(ids["camping"]), sent([], f"top:{tents[3]}")).text
+    assert "1 placed by hand, 25 or more by the rule" in html
+    assert "1 or more further products follow" in html
 
 
 def test_a_margin_counts_the_places_against_the_order_of_the_shop(

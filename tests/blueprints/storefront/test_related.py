@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 
 from app import ports
 from app.domain.catalogue.models import Product
+from app.domain.merchandising.models import Burial, Node
+from app.domain.merchandising.shop import read_shop
 from app.domain.orders.models import CANCELLED, SUBMITTED, Order, OrderLine
 from app.domain.search.engine import Hit, IndexName, SearchEngine, SearchRequest, SearchResult
-from app.domain.search.listings.recommendations import nearest_in_price
+from app.domain.search.listings.recommendations import first_products, nearest_in_price
+from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.ports import EXTENSION
 from app.transaction import transaction
@@ -132,6 +135,23 @@ def test_no_product_further_down_is_nearer_in_price(prices: list[int], price: in
 @pytest.mark.parametrize("path", ["/p/tent-5", "/p/tent-5?variant=none"])
 def test_its_own_card_is_not_among_them(get: Get, path: str) -> None:
     assert "tent-5" not in shelf(get(path).text, "similar")
+
+
+def test_the_first_product_of_a_tile_is_the_first_of_its_page(app: Flask, get: Get, site_id: int) -> None:
+    with app.app_context():
+        with transaction():
+            nodes = {node.path: node.id for node in db.session.query(Node).filter_by(site_id=site_id)}
+            products = {one.seo_name: one for one in db.session.query(Product).filter_by(site_id=site_id)}
+            products["tent-1"].stock = 0
+            db.session.add(Burial(site_id=site_id, node_id=nodes["gifts"], product_id=products["tent-9"].id))
+            change_settings(site_id, {"search-sold-out": "last"})
+        small_shop.index(site_id)
+        shop = read_shop(site_id)
+        wanted = [shop.tree.nodes[nodes[path]] for path in ("camping", "gifts")]
+        found = first_products(ports.search_engine(), shop, wanted)
+        tiles = [str(found[node.id].card["name"]) for node in wanted]
+    pages = [re.findall(r'<span class="name">(.*?)</span>', get(f"/c/{node.path}").text)[0] for node in wanted]
+    assert tiles == pages == ["Fell mug 11", "Fell tent 1"]
 
 
 class Noting:

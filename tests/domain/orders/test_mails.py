@@ -15,7 +15,7 @@ from app.domain.orders.checkout import place
 from app.domain.orders.mail_contents import GivenBack, Letter, OrderMailKind, RefundFacts, order_mail
 from app.domain.orders.models import Order, OrderLine, OrderMail
 from app.domain.orders.queries import history
-from app.domain.orders.shop_contact import THEME_ACCENTS, ShopContact
+from app.domain.orders.shop_contact import ACCENT, THEME_ACCENTS, ShopContact
 from app.domain.shared.author import Author
 from app.domain.sites.models import Domain
 from app.domain.work import leases
@@ -28,9 +28,10 @@ from tests.domain.orders.conftest import MIA, Shopper
 from tests.fakes.clock import StoppedClock
 
 SHOP = ShopContact("Fern & Co", "https://fern.test/")
+STATIC = BUILT_IN.parents[1] / "static"
 
 
-AROUND = mails.Around(
+SOURCES = mails.MailSources(
     order_path=lambda site_id, order_id: f"/order/link-{site_id}-{order_id}",
     given_back_of=lambda order: GivenBack.NOTHING,
     pictures_of=lambda site_id, lines: {line.sku: f"/picture/{line.sku}.png" for line in lines},
@@ -85,7 +86,7 @@ def test_who_orders_gets_one_confirmation(mia: Shopper, work: WorkContext, post:
     order(mia)
     [mail] = waiting()
     assert (mail.kind, mail.email) == ("received", "mia@home.test")
-    assert mails.send(work, post, mail.id, AROUND) and not mails.send(work, post, mail.id, AROUND)
+    assert mails.send(work, post, mail.id, SOURCES) and not mails.send(work, post, mail.id, SOURCES)
     [sent] = post.sent
     assert (sent.to, sent.subject.partition(" – ")[0]) == ("mia@home.test", "Order 1 received")
     assert "2 × Kettle" in sent.text
@@ -103,13 +104,16 @@ def test_a_shop_that_is_tried_links_to_the_address_at_which_it_is_served(mia: Sh
         db.session.query(Domain).filter_by(host="localhost").update({"primary": True, "site_id": mia.site_id})
     order(mia)
     [mail] = waiting()
-    assert mails.send(local, post, mail.id, AROUND)
+    assert mails.send(local, post, mail.id, SOURCES)
     assert "http://localhost:8000/" in post.sent[0].text and "https://localhost" not in post.sent[0].html
 
 
 def test_the_accents_of_mails_are_those_of_the_themes() -> None:
-    for theme, accent in THEME_ACCENTS.items():
-        assert f"--accent: light-dark({accent}," in (BUILT_IN / theme / "theme.css").read_text(encoding="utf-8")
+    sheets = {style.parent.name: style for style in BUILT_IN.glob("*/theme.css")}
+    assert sheets.keys() == THEME_ACCENTS.keys()
+    accents = {sheets[theme]: accent for theme, accent in THEME_ACCENTS.items()}
+    for style, accent in (accents | {STATIC / "storefront" / "storefront.css": ACCENT}).items():
+        assert f"--accent: light-dark({accent}," in style.read_text(encoding="utf-8")
 
 
 def test_the_same_form_sent_twice_sends_no_second_one(mia: Shopper) -> None:
@@ -139,7 +143,7 @@ def test_a_refused_mail_is_tried_again_and_given_up_after_three_days(
 ) -> None:
     order(mia)
     [mail], post.refusals = waiting(), 99
-    mails.send(work, post, mail.id, AROUND)
+    mails.send(work, post, mail.id, SOURCES)
     assert [(one.state, one.error) for one in waiting()] == [("waiting", "The mail server is away.")]
     assert not mails.due(clock)
     clock.move(minutes=1)
@@ -155,7 +159,7 @@ def test_an_address_that_was_erased_meanwhile_gets_nothing(mia: Shopper, work: W
     [mail] = waiting()
     with transaction():
         db.session.get_one(OrderMail, mail.id).email = None
-    mails.send(work, post, mail.id, AROUND)
+    mails.send(work, post, mail.id, SOURCES)
     assert post.sent == [] and [one.state for one in waiting()] == ["failed"]
 
 
@@ -187,7 +191,7 @@ def test_a_mail_that_is_not_true_any_more_is_not_sent_and_is_no_failure(
         db.session.get_one(OrderMail, mail.id).kind = kind
         for name, value in ({"ready_at": mia.clock.now()} | change).items():
             setattr(db.session.get_one(Order, placed.id), name, value)
-    assert mails.send(work, post, mail.id, AROUND)
+    assert mails.send(work, post, mail.id, SOURCES)
     assert post.sent == []
     assert [(one.state, one.error, one.was_sent, one.email) for one in waiting()] == [("done", reason, False, None)]
 
@@ -204,7 +208,7 @@ def test_a_mail_of_a_kind_that_a_later_release_brought_is_left_to_it(
         db.session.flush()
         db.session.execute(text("pragma ignore_check_constraints = off"))
     assert list(mails.due(clock)) == []
-    assert not mails.send(work, post, mail.id, AROUND)
+    assert not mails.send(work, post, mail.id, SOURCES)
     with transaction():
         lifecycle.cancel(Author(mia.site_id, "Ben", mia.clock), placed.id)
     assert post.sent == []
@@ -340,7 +344,7 @@ def test_a_confirmation_counts_as_sent_only_where_mails_leave_the_machine(
 ) -> None:
     placed = order(mia)
     assert mails.confirmation_of(placed, post) is mails.Confirmation.WAITING
-    mails.send(work, post, waiting()[0].id, AROUND)
+    mails.send(work, post, waiting()[0].id, SOURCES)
     assert mails.confirmation_of(placed, post) is mails.Confirmation.SENT
     post.reaches_people = False
     assert mails.confirmation_of(placed, post) is mails.Confirmation.NOT_SENT

@@ -190,13 +190,14 @@ def category_listing(
     """Return a page of a category's products. Those placed by hand come first; behind the others come sold-out ones
     where the site wants that, and then buried ones. Raises NotFound past the last page and SearchUnavailable."""
     filters = filters_of(shop.tree.facets(node.id), shop.attributes)
-    result = engine.search(shop.site_id, IndexName.PRODUCTS, _category_search(shop, node, request, filters))
+    result = engine.search(shop.site_id, IndexName.PRODUCTS, category_search(shop, node, request, filters))
     return _listing_of(shop, request, filters, result, links)
 
 
-def _category_search(
+def category_search(
     shop: Shop, node: ShopNode, request: ListingRequest, filters: Sequence[Filter] = ()
 ) -> SearchRequest:
+    """Return the request to the engine for a page of a category's products."""
     scope = (ValueFilter("category", (str(node.id),)),)
     is_own_order = request.order is Sort.FEATURED
     first = tuple(map(product_document_id, shop.hand_made_order(node.id) if is_own_order else ()))
@@ -434,7 +435,7 @@ def products_of_category(
     while the engine does not answer."""
     request = ListingRequest(path="", page=page_number, page_size=page_size)
     try:
-        result = engine.search(shop.site_id, IndexName.PRODUCTS, _category_search(shop, node, request))
+        result = engine.search(shop.site_id, IndexName.PRODUCTS, category_search(shop, node, request))
     except SearchUnavailable:
         shown = _products_shown_in(shop, node)
         page = _in_order(shop, shown, node, request.order).offset((page_number - 1) * page_size).limit(page_size)

@@ -21,6 +21,8 @@ from app.domain.search.engine import (
     Sort,
     ValueFilter,
 )
+from app.domain.search.listings.browsing import category_search
+from app.domain.search.listings.listing import ListingRequest
 from app.domain.search.serving.plan import Served
 from app.domain.search.serving.query import first_ten
 from app.domain.search.text import LINKING_WORDS, MAX_CHARACTERS, tokens, words
@@ -88,16 +90,8 @@ def related_products(engine: SearchEngine, shop: Shop, page: ProductPage) -> Rel
 def first_products(engine: SearchEngine, shop: Shop, nodes: Sequence[ShopNode]) -> dict[int, Hit]:
     """Return the first product of each category's page by the category's id, in one call of the engine; an empty
     category has none. Raises SearchUnavailable."""
-    requests = [
-        SearchRequest(
-            scope=(ValueFilter("category", (str(node.id),)),),
-            sort=Sort.FEATURED,
-            first=tuple(map(product_document_id, shop.hand_made_order(node.id))),
-            per_page=1,
-            fresh=True,
-        )
-        for node in nodes
-    ]
+    one = ListingRequest(path="", page_size=1)
+    requests = [category_search(shop, node, one) for node in nodes]
     found = engine.search_many(shop.site_id, IndexName.PRODUCTS, requests) if requests else []
     return {node.id: result.hits[0] for node, result in zip(nodes, found, strict=True) if result.hits}
 
