@@ -37,6 +37,6 @@ def sent_mails(app: Flask) -> list[Mail]:
 
 
 def link_of(mail: Mail) -> str:
-    found = re.search(r"https://localhost(/admin/\S+)", mail.text)
+    found = re.search(r"https?://localhost(?::\d+)?(/admin/\S+)", mail.text)
     assert found and found[1] in mail.html
     return found[1]
