@@ -89,11 +89,13 @@ def appearance_preview() -> Response:
 @bp.get(f"{PAGE}/contrast")
 @requires(Permission.MANAGE_SETTINGS)
 def appearance_contrast() -> str:
-    """Return how the typed accent will be shown, how well it can be read, and why a typed background is refused."""
+    """Return how the typed accent will be shown, how well it can be read, and why a typed background is refused. The
+    message beside the field that was typed into is replaced, that of the other one stays."""
     accent, background = (normal_colour(request.args.get(name, "")) for name in ("accent", "background"))
-    problems = {"accent": "", "background": " ".join(_problems_of_background(background))}
-    contrasts = _contrasts(accent, background)
-    return render_template("admin/appearance/_contrast.html", contrasts=contrasts, typed_problems=problems)
+    typed = request.args.get("typed", "")
+    problem = " ".join(_problems_of_background(background)) if typed == "background" else ""
+    context = {"contrasts": _contrasts(accent, background), "typed": typed, "typed_problem": problem}
+    return render_template("admin/appearance/_contrast.html", **context)
 
 
 @bp.post(f"{PAGE}/undo")

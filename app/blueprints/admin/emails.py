@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 
 from flask import Response, flash, make_response, redirect, render_template, request, url_for
 from flask_login import current_user
@@ -17,9 +18,11 @@ from app.domain.merchandising.line_pictures import line_pictures
 from app.domain.orders.mail_contents import OrderMailKind
 from app.domain.orders.mail_samples import note_test, sample_mail
 from app.domain.orders.mails import OrderMailSettings, change_mail_settings, mail_settings
+from app.domain.orders.shop_contact import shop_contact
 from app.domain.shared.problems import NotFound
 from app.domain.work.context import read_afresh
 from app.domain.work.mailing import Mail, MailNotSent
+from app.operations.work_context import work_context
 from app.transaction import transaction
 from app.web.guards import POLICY
 from app.web.permissions import Permission, requires
@@ -101,8 +104,10 @@ def email_test(mail_kind: str) -> Answer:
 
 
 def _sample(kind: OrderMailKind, key: str, home: str = "") -> Mail:
+    """Return a mail of a kind to the user. `home` is the address of the home page where the mail is only shown."""
     site_id, to = current_user.site_id, current_user.email
-    return sample_mail(ports.clock(), site_id, kind, to, key, line_pictures, home)
+    shop = shop_contact(site_id, work_context().address_of)
+    return sample_mail(ports.clock(), site_id, kind, to, key, line_pictures, replace(shop, home=home or shop.home))
 
 
 def _kind(name: str) -> OrderMailKind:

@@ -43,9 +43,11 @@ from app.domain.pos.receipt_content import receipt_rows
 from app.domain.pos.receipts import NO_RECEIPT, receipt_of
 from app.domain.shared.problems import Invalid, NotFound, TooManyRequests
 from app.transaction import transaction
+from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import public
 
 LONGEST_FIELD = 2_000
+FIX = "/basket?notice=fix"
 TOO_LATE = "Your basket changed. Check the marked items: your order has not been placed."
 
 
@@ -57,7 +59,7 @@ def checkout() -> Response:
     if held.can_be_ordered:
         return _form(Contact(), COLLECT)
     if held.lines:
-        return redirect("/basket?notice=fix", 303)
+        return redirect(FIX, 303)
     placed = basket_contents.order_by_token(site_id, token) if token else None
     was_ordered = placed is not None and placed.status != OPEN
     return redirect(f"/order/{token}" if was_ordered else "/basket", 303)
@@ -116,11 +118,12 @@ def _form(
     errors: dict[str, str] | None = None,
     refused: str = "",
 ) -> Response:
-    """The form with the basket as it is now; a basket that cannot be ordered is shown itself."""
+    """The form with the basket as it is now; a basket that cannot be ordered is shown itself, as a page of its own
+    where only a field of the form was requested."""
     shop = current_shop()
     held = basket_contents.basket_of(shop.site_id, basket_token())
     if not held.can_be_ordered:
-        return basket_page(TOO_LATE, "bad", status)
+        return redirect_page(FIX) if wants_fragment() else basket_page(TOO_LATE, "bad", status)
     delivery = delivery_of(shop.site_id)
     parcel = held.parcel(delivery)
     offered = quotes(delivery, parcel, shop.currency)

@@ -7,6 +7,7 @@ of the shop, and only so many are searched a minute.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from flask import Response, current_app, request
 from markupsafe import Markup
@@ -67,22 +68,30 @@ def product(seo_name: str) -> Response:
     return page_answer("storefront/product.html", product_head(shop, page), shop=shop, page=page, product=page.product)
 
 
+@dataclass(frozen=True, slots=True)
+class DrawnRelated(PackedMarkup):
+    """The products beside a product as HTML, and whether similar ones are among them."""
+
+    has_similar: bool
+
+
 @bp.app_template_global("related_products")
-def related(page: ProductPage) -> Markup:
+def related(page: ProductPage) -> DrawnRelated:
     """Return the products beside a product; nothing while search does not answer."""
     shop = current_shop()
-    cache: ByteCache[PackedMarkup] = current_app.extensions[RELATED_CACHE]
+    cache: ByteCache[DrawnRelated] = current_app.extensions[RELATED_CACHE]
     hour = int(ports.clock().now().timestamp()) // SECONDS_RELATED
     key = current_theme().name, shop.site_id, shop.version, shop.index_version, hour, page.product.id
 
-    def draw() -> PackedMarkup:
+    def draw() -> DrawnRelated:
         found = related_products(ports.search_engine(), shop, page)
-        return PackedMarkup.of(drawn("storefront/_related.html", shop=shop, found=found))
+        html = drawn("storefront/_related.html", shop=shop, found=found)
+        return DrawnRelated(PackedMarkup.of(html).packed, has_similar=bool(found.similar))
 
     try:
-        return cache.get(key, draw).html
+        return cache.get(key, draw)
     except SearchUnavailable:
-        return Markup()
+        return DrawnRelated(PackedMarkup.of("").packed, has_similar=False)
 
 
 @bp.app_template_filter("about_buying")

@@ -65,8 +65,10 @@ def shown_listing(listing: Listing) -> ShownListing:
 
 def _pictures_beside_heading(cards: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """Return the pictures of some products of a page for its head: of different kinds, else of different looks. Those
-    of the first row of cards are used only where there are no others, and the first one never."""
+    of the first row of cards, and those that are sold out, are used only where there are no others, and the first one
+    never."""
     offered = cards[FIRST_ROW:] if len(cards) >= FIRST_ROW + 2 else cards[1:]
+    offered = [card for card in offered if card["inStock"]] or offered
     pictures = [(card, _picture_without_ground(card)) for card in offered]
     pictured = [(card["kind"], picture) for card, picture in pictures if picture]
     of_kinds = {kind: picture for kind, picture in reversed(pictured)}
@@ -238,6 +240,12 @@ def _drawing_of(card: Mapping[str, Any], view: str = "") -> str:
 def is_photograph(url: str) -> bool:
     """Whether the address is of a stored picture and not of a drawing."""
     return url.startswith(MEDIA_PREFIX)
+
+
+@bp.app_template_filter("is_sign")
+def shows_a_sign(url: str) -> bool:
+    """Whether the address is of a sign, which says nothing of what it stands for."""
+    return is_sign(url)
 
 
 @bp.app_template_filter("jpeg")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 from sqlalchemy import select
@@ -14,7 +13,7 @@ from app.domain.delivery.deliveries import delivery_of
 from app.domain.orders.mail_contents import Letter, OrderMailKind, RefundFacts, order_mail
 from app.domain.orders.mails import PicturesOf, at_home
 from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine
-from app.domain.orders.shop_contact import shop_contact
+from app.domain.orders.shop_contact import ShopContact
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.sites import activity
@@ -28,12 +27,10 @@ MADE_UP = (("Kettle", 2, 2_450), ("Mug", 1, 900))  # In a shop without products.
 
 
 def sample_mail(
-    clock: Clock, site_id: int, kind: OrderMailKind, to: str, key: str, pictures_of: PicturesOf, home: str = ""
+    clock: Clock, site_id: int, kind: OrderMailKind, to: str, key: str, pictures_of: PicturesOf, shop: ShopContact
 ) -> Mail:
     """Return a mail of a kind about an order that does not exist, of products of the shop. Its link leads to the page
-    that looks orders up. `home` is the address of the shop's home page where that is not the primary domain's."""
-    shop = shop_contact(site_id)
-    shop = replace(shop, home=home or shop.home)
+    that looks orders up."""
     lines = _lines(site_id)
     total = sum(line.quantity * line.unit_price for line in lines)
     delivery = delivery_of(site_id)

@@ -15,7 +15,8 @@ DARK = (
     "@media (prefers-color-scheme:dark){"
     ".ground{background:#15171b!important}.paper{background:#1c1f24!important}"
     ".ink,.ink th,.ink td{color:#e6e9ed!important}.soft{color:#a7aeb8!important}"
-    ".line,.ink th,.ink td{border-color:#343941!important}.link{color:#8db8ef!important}}"
+    ".line,.ink th,.ink td{border-color:#343941!important}.link{color:#8db8ef!important}"
+    ".ink .button{border-color:#868d96!important}}"  # A dark button has an edge on dark paper.
 )
 
 
@@ -62,7 +63,8 @@ def button_html(address: str, words: str, colour: str) -> str:
     """Return a link that looks like a button, white on the colour."""
     return (
         f'<table role="presentation" cellpadding="0" cellspacing="0" style="margin:8px 0 24px"><tr>'
-        f'<td bgcolor="{escape(colour)}" style="border-radius:8px;background:{escape(colour)}">'
+        f'<td class="button" bgcolor="{escape(colour)}" style="border:1px solid {escape(colour)};border-radius:8px;'
+        f'background:{escape(colour)}">'
         f'<a href="{escape(address)}" style="display:inline-block;padding:12px 24px;color:#ffffff;'
         f'font-weight:600;text-decoration:none">{escape(words)}</a></td></tr></table>'
     )

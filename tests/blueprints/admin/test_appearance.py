@@ -198,7 +198,12 @@ def test_the_contrast_of_an_accent_is_shown_with_the_colour_that_it_becomes(brow
 
 
 def test_a_dark_background_is_refused_while_it_is_typed(browser: PageClient) -> None:
-    text = browser.client.get(f"{PATH}/contrast?accent=ffd84d&background=3a3a3a").text
+    typed = f"{PATH}/contrast?typed=background"
+    text = browser.client.get(f"{typed}&accent=ffd84d&background=3a3a3a").text
+    assert "f-accent-error" not in text, "the message of the other field stays"
     assert 'id="f-background-error" role="status" hx-swap-oob="true">Text on #3a3a3a would have a contrast of' in text
     assert "#000000" not in text, "the accent is shown on the background that the shop has"
-    assert "would have" not in browser.client.get(f"{PATH}/contrast?accent=&background=%233a").text
+    text = browser.client.get(f"{typed}&accent=&background=%233a").text
+    assert 'id="f-background-error" role="status" hx-swap-oob="true"></p>' in text
+    text = browser.client.get(f"{PATH}/contrast?typed=accent&accent=ffd84d&background=3a3a3a").text
+    assert "f-background-error" not in text and 'id="f-accent-error"' in text

@@ -13,7 +13,7 @@ from app.domain.orders.mail_contents import OrderMailKind
 from app.domain.orders.mails import mail_settings
 from app.domain.orders.models import Order
 from app.domain.sites.accounts import Role
-from app.domain.sites.models import AuditEntry, Site
+from app.domain.sites.models import AuditEntry, Domain, Site
 from app.domain.work.mailing import Mail, MailNotSent, NoMailer
 from app.extensions import db
 from app.ports import EXTENSION
@@ -141,6 +141,21 @@ def test_a_test_goes_to_who_requests_it(app: Flask, ada: PageClient, post: Post)
     with app.app_context():
         [entry] = db.session.query(AuditEntry)
         assert entry.summary == "Sent themselves a test of the email “ready”"
+
+
+def test_a_test_of_a_shop_that_is_tried_leads_to_where_it_is_served(
+    app: Flask, ada: PageClient, site_id: int, post: Post, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(app.config, "LOCAL_ADDRESS", "http://localhost:8000")
+    with app.app_context(), transaction():
+        db.session.query(Domain).filter_by(site_id=site_id).update({"primary": False})
+        domain = db.session.query(Domain).filter_by(host="localhost").one_or_none()
+        domain = domain or Domain(host="localhost")
+        domain.site_id, domain.primary = site_id, True
+        db.session.add(domain)
+    ada.post(f"{PATH}/ready/test", {})
+    [mail] = post.sent
+    assert "http://localhost:8000/orders/find" in mail.html and "https://localhost" not in mail.html + mail.text
 
 
 def test_a_test_that_cannot_be_sent_says_why(ada: PageClient, post: Post) -> None:

@@ -10,6 +10,7 @@ from flask import Flask
 from sqlalchemy import event, select, update
 
 from app import ports
+from app.blueprints.storefront.presentation import _pictures_beside_heading
 from app.domain.catalogue.models import Product, ProductImage
 from app.domain.merchandising.models import Node
 from app.domain.sites.models import Site
@@ -286,8 +287,22 @@ def test_a_category_begins_with_its_picture_else_with_those_of_products_behind_t
     assert own.startswith(f"/media/{site_id}/0123abcd") and lead(get("/c/camping?colour=Fern").text) == own
 
 
-def test_a_category_without_products_begins_with_a_drawing(get: Get):
-    assert lead(get("/c/camping?price_min=9000").text).startswith("/picture/")
+def test_what_is_sold_out_stands_beside_a_heading_only_where_nothing_else_does(app: Flask):
+    def card(id: int, in_stock: bool) -> dict[str, object]:
+        return {"id": id, "image": f"{id:08x}.webp", "kind": "tent", "name": "Tent", "colour": "", "inStock": in_stock}
+
+    def beside(*in_stock: bool) -> list[str]:
+        with app.test_request_context(base_url="http://shop.test"):
+            cards = [card(id, is_there) for id, is_there in enumerate((True, *in_stock))]
+            return [picture.rpartition("/")[2][:8] for picture in _pictures_beside_heading(cards)]
+
+    assert beside(False, True) == ["00000002"]
+    assert beside(False, False) == ["00000001", "00000002"]
+
+
+def test_a_list_without_products_begins_with_its_heading_alone(get: Get):
+    text = get("/c/camping?price_min=9000").text
+    assert re.search(r'<header class="head lead[^"]* words">', text) and "lead-picture" not in text
 
 
 def test_a_long_description_stands_below_the_products(app: Flask, get: Get, site_id: int):

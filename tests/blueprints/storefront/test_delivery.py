@@ -10,7 +10,7 @@ from flask import Flask
 from app import ports
 from app.domain.delivery.deliveries import read_sent, save_delivery
 from app.domain.orders.lifecycle import cancel, collect, mark_ready
-from app.domain.orders.models import Order
+from app.domain.orders.models import Order, OrderLine
 from app.domain.orders.transfers import note_transfer
 from app.domain.shared.author import Author
 from app.extensions import db
@@ -192,6 +192,15 @@ def test_the_countries_of_the_chosen_method_come_first_and_another_is_refused_at
     for served in (choose(country="FR", method="Courier"), choose(country="FR", method=""), choose(country="")):
         assert "country-error" not in served
     assert "optgroup" not in choose(method="Courier") + choose(method="") + choose(method="Gone", country="FR")
+
+
+def test_another_delivery_for_a_basket_that_was_emptied_meanwhile_leads_to_the_basket(app: Flask, mia: Shopper) -> None:
+    with app.app_context(), transaction():
+        db.session.query(OrderLine).delete()
+    changed = {**STANDARD_TO_HOME, "step": "change"}
+    answer = mia.swap("/checkout", changed)
+    assert answer.status_code == 204 and answer.headers["HX-Redirect"] == "/basket?notice=fix"
+    assert mia.post("/checkout", changed).status_code == 200
 
 
 def test_the_only_country_is_chosen_and_methods_that_are_not_offered_add_none(app: Flask, site_id: int) -> None:

@@ -57,7 +57,7 @@ def test_variants_are_chosen_by_forms_that_need_no_script(get: Get):
     assert "Code: S-3-L" in page, "the first that can be had"
     assert "£45.50" in page
     small = get("/p/tent-3?variant=S-3-S").text
-    assert "Out of stock" in small and "£30.00" in small
+    assert "Sold out" in small and "£30.00" in small
     colours = option(page, "Colour")
     assert colours.startswith('<form class="options" action="/p/tent-3"') and "method=" not in colours
     assert re.findall(r'type="radio" name="variant" value="([^"]*)"', colours) == ["S-3-L", "S-3-N"]
@@ -69,7 +69,7 @@ def test_the_chosen_values_are_ticked_and_what_is_sold_out_is_struck_through_and
     small, large = re.findall(r"<label.*?</label>", sizes, re.DOTALL)
     assert "<legend>Size: <strong>Large</strong>" in sizes
     assert " checked" in large and " checked" not in small
-    assert 'class="gone"' in small and "(out of stock)" in small
+    assert 'class="gone"' in small and "(sold out)" in small
     assert 'class="gone"' not in large
 
 

@@ -281,6 +281,7 @@ def test_text_and_html_lead_to_the_order_and_say_where_and_when_to_collect_it() 
     assert "See your order: https://fern.test/order/link" in mail.text
     assert "Where and when to collect:\nFern & Co\n1 High Street\nLondon\nMonday: 9 to 5\nClosed at Easter" in mail.text
     assert 'href="https://fern.test/order/link"' in mail.html and "1 High Street<br>London" in mail.html
+    assert ".ink .button{border-color:" in mail.html and '<td class="button"' in mail.html, "a dark one has an edge"
     assert 'src="https://fern.test/logo.png"' in mail.html and 'src="https://fern.test/mug.jpg"' in mail.html
     assert "to collect" not in letter(OrderMailKind.CANCELLED, shop, status="CANCELLED").text
 
