@@ -99,7 +99,7 @@ def test_an_order_links_to_each_of_its_payments(app: Flask, ada: PageClient, sta
 
 def test_the_sums_of_an_order_with_a_discount_add_up(app: Flask, ada: PageClient, stall: int) -> None:
     reduced = text(ada, f"/admin/orders/{sold(app, stall, discount=500, total=2_000, paid_amount=2_000)}")
-    assert '>Discount</th> <td data-label="Discount" class="n">-£5.00</td>' in reduced
+    assert '>Discount</th> <td class="n">-£5.00</td>' in reduced
     assert reduced.index(">£25.00</td>") < reduced.index("-£5.00") < reduced.index("<strong>£20.00</strong>")
     assert "Discount" not in text(ada, f"/admin/orders/{sold(app, stall)}")
 
@@ -195,7 +195,8 @@ def test_a_basket_that_was_paid_in_part_is_placed_or_refunded(app: Flask, ada: P
     shown = text(ada, f"/admin/orders/{order_id}")
     assert "A basket, paid in part" in shown and "£10.00 of £25.00 is paid, and £15.00 is due." in shown
     assert "Refund the payment of £10.00" in shown and "Submit the order" in shown
-    assert '"Still to pay" class="n">£15.00' in shown and '"Paid in cash" class="n">£10.00' in shown
+    for label, amount in (("Still to pay", "£15.00"), ("Paid in cash", "£10.00")):
+        assert f'>{label}</th> <td class="n">{amount}' in shown
     ada.post(f"/admin/orders/{order_id}/submit", {})
     assert "To pay: <strong>£15.00</strong>" in text(ada, f"/admin/orders/{order_id}/packing-slip")
 
@@ -233,4 +234,4 @@ def test_the_list_costs_the_same_however_long_it_is(app: Flask, ada: PageClient,
         with statements(app) as seen:
             ada.get("/admin/orders")
         costs.append(len(seen))
-    assert costs[0] == costs[1] <= 16
+    assert costs[0] == costs[1] <= 17

@@ -34,8 +34,8 @@ def line(product: Product, sku: str = "", **more: object) -> OrderLine:
 def test_a_product_without_a_photograph_is_drawn_in_the_colour_that_was_bought(tent: Product) -> None:
     lines = [line(tent, f"TENT-{colour}", options={"Colour": colour}) for colour in ("Moss", "Clay")]
     assert line_pictures(tent.site_id, lines) == {
-        "TENT-Moss": f"/picture/tent/6b7a3d-{tent.id}.png?v=2",
-        "TENT-Clay": f"/picture/tent/b66a50-{tent.id}.png?v=2",
+        "TENT-Moss": f"/picture/tent/6b7a3d-{tent.id}.png?v=3",
+        "TENT-Clay": f"/picture/tent/b66a50-{tent.id}.png?v=3",
     }
 
 
@@ -57,6 +57,6 @@ def test_what_no_drawing_fits_has_a_sign_and_what_is_gone_has_none(tent: Product
         other = make_product(db.session.get_one(Site, tent.site_id), "VOUCHER", name="Voucher")
     gone = OrderLine(product_id=None, sku="GONE", name="Gone", options={}, quantity=1)
     lines = [line(other, options={}), gone]
-    assert line_pictures(tent.site_id, lines) == {"VOUCHER": "/picture/sign/parcel.png?v=2"}
+    assert line_pictures(tent.site_id, lines) == {"VOUCHER": "/picture/sign/parcel.png?v=3"}
     assert line_pictures(tent.site_id + 1, lines) == {}
     assert line_pictures(tent.site_id, []) == {}

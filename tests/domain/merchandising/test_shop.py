@@ -108,7 +108,7 @@ def test_a_product_that_is_buried_changes_the_shop_and_stands_last_in_the_hand_m
             db.session.add(Burial(site_id=site_id, node_id=gifts, product_id=product_id))
     clock.move(seconds=1)
     after = window.shop_at(clock, "shop.test")
-    assert (after.burials[gifts], after.hand_made_order(gifts)) == ((4, 9), (1, 2, 9))
+    assert (after.burials[gifts], after.hand_made_order(gifts)) == ([4, 9], (1, 2, 9))
 
 
 def test_a_change_of_one_shop_leaves_the_others(clock: StoppedClock):
