@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Response, make_response, request
 from markupsafe import Markup
+from sqlalchemy.exc import SQLAlchemyError
 
 from app import ports
 from app.blueprints.compression import answer_of_gzip, compressed, quickly
@@ -316,7 +317,7 @@ def category_tiles(shop: Shop) -> Markup:
 
     try:
         return links_cache().get(key, draw).html
-    except SearchUnavailable:
+    except (SearchUnavailable, SQLAlchemyError):
         return Markup(drawn("storefront/_tiles.html", roots=roots, products={}))
 
 
