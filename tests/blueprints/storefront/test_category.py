@@ -287,7 +287,7 @@ def test_a_category_begins_with_its_picture_else_with_those_of_products_behind_t
     assert own.startswith(f"/media/{site_id}/0123abcd") and lead(get("/c/camping?colour=Fern").text) == own
 
 
-def test_what_is_sold_out_stands_beside_a_heading_only_where_nothing_else_does(app: Flask):
+def test_what_is_sold_out_stands_beside_a_heading_only_where_nothing_else_does(app: Flask, site_id: int):
     def card(id: int, in_stock: bool) -> dict[str, object]:
         return {"id": id, "image": f"{id:08x}.webp", "kind": "tent", "name": "Tent", "colour": "", "inStock": in_stock}
 
