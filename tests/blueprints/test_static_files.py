@@ -113,7 +113,8 @@ def test_a_page_names_all_that_its_script_imports_so_that_it_is_fetched_at_once(
     page = production.get("/admin/login").text
     named = re.findall(r'<link rel="modulepreload" href="([^"]+)">', page)
     folder = released_at(production)
-    assert named == [f"{folder}admin/{name}.js" for name in ("forms", "selection", "focus", "palette", "htmx")]
+    scripts = ("error_summary", "forms", "selection", "focus", "palette", "htmx")
+    assert named == [f"{folder}admin/{name}.js" for name in scripts]
     assert all(production.get(address, buffered=True).status_code == 200 for address in named)
 
 
