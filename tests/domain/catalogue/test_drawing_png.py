@@ -37,7 +37,7 @@ def test_a_mug_has_its_colour_before_a_light_ground() -> None:
 
 
 def test_the_path_differs_in_its_ending_alone() -> None:
-    assert png_form(picture_path("Tents", "Skylark 2", "#4f7942", 73)) == "/picture/tent/4f7942-13.png?v=2"
+    assert png_form(picture_path("Tents", "Skylark 2", "#4f7942", 73)) == "/picture/tent/4f7942-13.png?v=3"
 
 
 @pytest.mark.parametrize(("drawing", "name"), [("sofa", "4f7942-1"), ("tent", "4f7942-60"), ("sign", "sofa")])
